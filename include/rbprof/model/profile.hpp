@@ -33,14 +33,15 @@ struct profile_frame {
   std::int32_t line = 0;
 };
 
-/// A stack is its leaf frame on top of a parent stack; stack 0 is empty.
+/// A stack is its leaf frame on top of a parent stack, whose index is the smaller one; stack 0 is empty,
+/// and no sample has it.
 struct profile_stack {
   stack_id parent;
   frame_id leaf;
   std::uint32_t depth = 0;
 };
 
-/// Text when `str` is set or `is_num` is false, else a number with its unit.
+/// A number with its unit when `is_num`, else text.
 struct profile_label {
   string_id key;
   string_id str;
@@ -110,7 +111,7 @@ class profile {
   /// Sum of one value over all samples.
   [[nodiscard]] std::int64_t total(value_type t) const noexcept {
     std::int64_t sum = 0;
-    for (const profile_sample& s : data_.samples) sum += s.amount[t];
+    for (const profile_sample& s : data_.samples) sum = saturating_sum(sum, s.amount[t]);
     return sum;
   }
 

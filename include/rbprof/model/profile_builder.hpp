@@ -4,6 +4,7 @@
 #define RBPROF_MODEL_PROFILE_BUILDER_HPP
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/strings/string_view.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -24,6 +25,8 @@
 // The only maker of profiles: interns text, functions, frames, stacks and label sets, adds up samples
 // that have the same stack and labels, and repairs what is not UTF-8 or out of range. Recorders use it
 // on the flusher's side, tests and importers use it directly, merging is adding one profile to another.
+// What it promises to every writer: text is UTF-8, lines are not negative, a parent stack comes before
+// its children, no sample has an empty stack, and every function in a stack has a name.
 //
 // Thread-compatible. Allocates.
 
@@ -51,13 +54,15 @@ class profile_builder {
   [[nodiscard]] frame_id frame(const frame_text& t) {
     return frame(function(t.name, t.file, t.start_line), t.line);
   }
-  /// The stack that has `leaf` on top of `parent`.
+  /// The stack that has `leaf` on top of `parent`. Frame 0 stands for one that could not be named.
   [[nodiscard]] stack_id stack(stack_id parent, frame_id leaf);
-  /// One label a key: a later one with the same key is dropped. Order does not matter.
+  /// One label a key: a later one with the same key is dropped, and so is one without a key. Text wins
+  /// over a number. Order does not matter.
   [[nodiscard]] label_set_id labels(std::span<const label_text> all);
 
   /// Adds to the sample of this stack and these labels. Values of types that are switched off, and
-  /// negative ones, do not enter a profile.
+  /// negative ones, do not enter a profile; a sum that is too large stays at the largest number. An empty
+  /// stack becomes the one frame "(unattributed)".
   void add(stack_id stack, label_set_id labels, const values& amount);
   /// Adds every sample of another profile, whatever its tables are.
   void add(const profile& other);
@@ -70,7 +75,7 @@ class profile_builder {
   void set_program(std::string_view name) { data_.program = repair_utf8(name); }
   void add_comment(std::string_view text);
   void add_statistic(std::string_view name, std::uint64_t value) {
-    data_.statistics.emplace_back(name, value);
+    data_.statistics.emplace_back(repair_utf8(name), value);
   }
 
   [[nodiscard]] profile build() && { return profile(std::move(data_)); }
@@ -99,7 +104,10 @@ template <class Map, class Key, class Make>
 }  // namespace detail
 
 inline string_id profile_builder::string(std::string_view s) {
-  std::string good = is_valid_utf8(s) ? std::string(s) : repair_utf8(s);
+  // Text that is known is good: one look, no copy.
+  const auto known = string_of_.find(absl::string_view(s.data(), s.size()));
+  if (known != string_of_.end()) return {known->second};
+  const std::string good = repair_utf8(s);
   return {detail::dense_index(string_of_, good, data_.strings.size(),
                               [&] { data_.strings.push_back(good); })};
 }
@@ -115,12 +123,14 @@ inline function_id profile_builder::function(std::string_view name, std::string_
 }
 
 inline frame_id profile_builder::frame(function_id function, std::int32_t line) {
+  if (!function) function = this->function({}, {}, 0);
   const std::int32_t at = std::max(line, 0);
   return {detail::dense_index(frame_of_, std::pair(function.value, at), data_.frames.size(),
                               [&] { data_.frames.push_back({function, at}); })};
 }
 
 inline stack_id profile_builder::stack(stack_id parent, frame_id leaf) {
+  if (!leaf) leaf = frame(function_id{}, 0);
   const std::uint32_t depth = data_.stacks[parent.value].depth + 1;
   return {detail::dense_index(stack_of_, std::pair(parent.value, leaf.value), data_.stacks.size(),
                               [&] { data_.stacks.push_back({parent, leaf, depth}); })};
@@ -129,8 +139,13 @@ inline stack_id profile_builder::stack(stack_id parent, frame_id leaf) {
 inline label_set_id profile_builder::labels(std::span<const label_text> all) {
   std::vector<profile_label> set;
   for (const label_text& l : all) {
-    const profile_label made{string(l.key), string(l.str), l.num, string(l.unit),
-                             l.str.empty() && (l.num != 0 || !l.unit.empty())};
+    if (l.key.empty()) continue;
+    profile_label made{string(l.key), string(l.str), 0, string_id{},
+                       l.str.empty() && (l.num != 0 || !l.unit.empty())};
+    if (made.is_num) {
+      made.num = l.num;
+      made.unit = string(l.unit);
+    }
     const bool known = std::any_of(set.begin(), set.end(),
                                    [&](const profile_label& o) { return o.key == made.key; });
     if (!known) set.push_back(made);
@@ -150,10 +165,12 @@ inline void profile_builder::add(stack_id stack, label_set_id labels, const valu
   values kept;
   for (const value_type t : data_.types) kept[t] = std::max<std::int64_t>(amount[t], 0);
   if (kept == values{}) return;
+  if (!stack) stack = this->stack({}, frame(function(placeholder::unattributed, {}, 0), 0));
   const std::uint32_t at = detail::dense_index(
       sample_of_, std::pair(stack.value, labels.value), data_.samples.size(),
       [&] { data_.samples.push_back({stack, labels, values{}}); });
-  data_.samples[at].amount += kept;
+  values& sum = data_.samples[at].amount;
+  for (const value_type t : data_.types) sum[t] = saturating_sum(sum[t], kept[t]);
 }
 
 inline void profile_builder::add(const profile& other) {

@@ -58,10 +58,10 @@ inline constexpr std::string_view overhead_thread_id = "overhead thread id";
 /// One label while a sample is on its way to the recorder. A label is text or a number, never both; a
 /// number has a unit or is not 0, because readers drop an unmarked 0.
 struct label_text {
-  std::string_view key;
-  std::string str;
+  std::string_view key{};
+  std::string str{};
   std::int64_t num = 0;
-  std::string_view unit;
+  std::string_view unit{};
 
   friend bool operator==(const label_text&, const label_text&) = default;
 };

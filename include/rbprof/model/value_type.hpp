@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -44,6 +45,12 @@ struct value_type_info {
       {"timeline", "nanoseconds"},
   }};
   return all[static_cast<std::size_t>(t)];
+}
+
+/// Sum of two values that are not negative; what is too large stays at the largest.
+[[nodiscard]] constexpr std::int64_t saturating_sum(std::int64_t a, std::int64_t b) noexcept {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  return b > 0 && a > most - b ? most : a + b;
 }
 
 /// One value a type; a type that is switched off stays 0 and has no column in a file.
