@@ -1,0 +1,25 @@
+# SPDX-FileCopyrightText: 2026 The rbprof authors
+# SPDX-License-Identifier: MIT
+#
+# examples/<name>/*.cpp with a main.cpp, or examples/<name>.cpp, becomes <build>/examples/<name>, with '-' for '_'.
+
+if(NOT RBPROF_HAS_CRUBY)
+  message(STATUS "rbprof: the examples need Ruby; they are left out")
+  return()
+endif()
+
+file(GLOB RBPROF_EXAMPLE_MAINS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.cpp"
+     "${PROJECT_SOURCE_DIR}/examples/*/main.cpp")
+foreach(main IN LISTS RBPROF_EXAMPLE_MAINS)
+  set(sources "${main}")
+  cmake_path(GET main STEM name)
+  if(name STREQUAL "main")
+    cmake_path(GET main PARENT_PATH directory)
+    cmake_path(GET directory FILENAME name)
+    file(GLOB sources CONFIGURE_DEPENDS "${directory}/*.cpp")
+  endif()
+  string(REPLACE "_" "-" name "${name}")
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE rbprof::cruby rbprof::output rbprof_own)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/examples")
+endforeach()
