@@ -54,6 +54,7 @@ class thread_times {
     std::optional<nanos> cpu;       // booked up to here; none = the last reading failed
     nanos cpu_reading{0};           // last good reading, to tell a clock that goes back
     std::optional<mono> gc_entered;
+    bool gc_measured = false;       // cpu is read on both sides of this collection
     std::optional<nanos> gc_entered_cpu;
     nanos gc_wall{0};               // booked, in no row yet
     nanos gc_cpu{0};                // likewise
@@ -90,7 +91,7 @@ class thread_times {
   void settle(V& v, typename V::lock_type&, typename V::thread_type th, thread_state& st,
               const moment& m, Emit&& emit) noexcept {
     observe(m.seen);
-    row out{row::place::captured, nanos{0}, book_wall(st, m.due), 1};
+    row out{row::place::captured, nanos{0}, book_wall(st, m.due), 1, {}};
     std::optional<nanos> reading = m.cpu ? note_cpu(*m.cpu, st) : read_cpu(v, th, st);
     out.cpu = book_cpu(st, reading, m.running ? std::max(m.seen - m.due, nanos{0}) : nanos{0});
     if (out.cpu.count() != 0 || out.wall.count() != 0) emit(out);
@@ -111,7 +112,7 @@ class thread_times {
   void overhead(thread_state& st, const sample_cost& cost, Emit&& emit) noexcept {
     if (!st.cpu || cost.cpu.count() <= 0) return;
     *st.cpu += cost.cpu;
-    emit(row{row::place::overhead, cost.cpu, nanos{0}, 1});
+    emit(row{row::place::overhead, cost.cpu, nanos{0}, 1, {}});
   }
 
   /// From inside a collection. True at its exit when a report is due: ask for a safe point.
@@ -120,7 +121,8 @@ class thread_times {
     const mono now = v.now();
     if (enter) {
       st.gc_entered = now;
-      st.gc_entered_cpu = ledger_.affords(now) ? v.cpu_time(th) : std::nullopt;
+      st.gc_measured = ledger_.affords(now);
+      st.gc_entered_cpu = st.gc_measured ? v.cpu_time(th) : std::nullopt;
       return false;
     }
     if (!st.gc_entered) {
@@ -141,13 +143,24 @@ class thread_times {
                  Emit&& emit) noexcept {
     if (st.gc_wall.count() == 0 && st.gc_cpu.count() == 0 && st.gc_unmeasured.count() == 0) return;
     if (st.gc_unmeasured.count() != 0) resolve_gc(st, read_cpu(v, th, st));
-    emit(row{row::place::gc, st.gc_cpu, st.gc_wall, std::max(st.gc_events, 1U)});
+    emit(row{row::place::gc, st.gc_cpu, st.gc_wall, std::max(st.gc_events, 1U), st.gc});
     st.gc_wall = st.gc_cpu = st.gc_unmeasured = nanos{0};
     st.gc_events = 0;
   }
 
   /// Cost of the collector's hooks since the last call, for the one overhead budget.
   [[nodiscard]] nanos take_hook_cost() noexcept { return ledger_.take_cost(); }
+
+  /// `f(name, value)` for each part of a thread's account, for people who look into a running profiler.
+  template <class F>
+  static void each_field(const thread_state& st, F&& f) {
+    f("wall_booked_until_ns", st.wall.ns);
+    f("cpu_booked_until_ns", st.cpu ? st.cpu->count() : std::int64_t{-1});
+    f("gc_wall_pending_ns", st.gc_wall.count());
+    f("gc_cpu_pending_ns", st.gc_cpu.count());
+    f("gc_unmeasured_ns", st.gc_unmeasured.count());
+    f("gc_events_pending", std::int64_t{st.gc_events});
+  }
 
   /// `f(name, count)` for each count of this period.
   template <class F>
@@ -226,10 +239,13 @@ class thread_times {
 
   template <class V>
   void book_gc_cpu(V& v, typename V::thread_type th, thread_state& st, nanos wall) noexcept {
-    const std::optional<nanos> at_exit = st.gc_entered_cpu ? v.cpu_time(th) : std::nullopt;
-    if (!at_exit) {
-      if (st.gc_entered_cpu) cpu_failures_.add();  // a broken pair is worth 0, as any reading that fails
-      if (!st.gc_entered_cpu) st.gc_unmeasured += wall;
+    if (!st.gc_measured) {
+      st.gc_unmeasured += wall;
+      return;
+    }
+    const std::optional<nanos> at_exit = v.cpu_time(th);
+    if (!at_exit || !st.gc_entered_cpu) {  // a broken pair is worth 0, as any reading that fails
+      cpu_failures_.add();
       return;
     }
     const nanos cpu = std::clamp(*at_exit - *st.gc_entered_cpu, nanos{0}, wall);

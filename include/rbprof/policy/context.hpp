@@ -29,6 +29,7 @@ struct row {
   nanos cpu{0};
   nanos wall{0};
   std::uint32_t samples = 0;
+  gc_facts gc{};  ///< of the last collection, when `where` is gc
 };
 
 /// How rows leave a context. A reference to a callable, called before the expression returns.

@@ -3,8 +3,11 @@
 #ifndef RBPROF_POLICY_MOMENT_HPP
 #define RBPROF_POLICY_MOMENT_HPP
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include <rbprof/base/clock.hpp>
 #include <rbprof/base/flags.hpp>
@@ -55,6 +58,19 @@ enum class feature : std::uint16_t {
   foreign_request = 128,  ///< a safe point can be asked for without a signal
   block_names = 256,      ///< blocks are told apart from their methods
 };
+
+/// Every feature by its name, in the order of its bits.
+inline constexpr std::array<std::pair<feature, std::string_view>, 9> feature_names{{
+    {feature::other_stacks, "other_stacks"},
+    {feature::async_capture, "async_capture"},
+    {feature::gc, "gc"},
+    {feature::allocation, "allocation"},
+    {feature::lock, "lock"},
+    {feature::live_objects, "live_objects"},
+    {feature::thread_cpu, "thread_cpu"},
+    {feature::foreign_request, "foreign_request"},
+    {feature::block_names, "block_names"},
+}};
 
 enum class request_result : std::uint8_t {
   accepted,  ///< queued

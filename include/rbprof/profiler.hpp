@@ -1,0 +1,399 @@
+// SPDX-FileCopyrightText: 2026 The rbprof authors
+// SPDX-License-Identifier: MIT
+#ifndef RBPROF_PROFILER_HPP
+#define RBPROF_PROFILER_HPP
+
+#include <absl/base/thread_annotations.h>
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+#include <absl/synchronization/mutex.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <rbprof/base/clock.hpp>
+#include <rbprof/model/profile.hpp>
+#include <rbprof/model/profile_builder.hpp>
+#include <rbprof/policy/context.hpp>
+#include <rbprof/policy/recorder.hpp>
+#include <rbprof/policy/sampler.hpp>
+#include <rbprof/policy/trigger.hpp>
+#include <rbprof/policy/vm_adapter.hpp>
+#include <rbprof/profiler/lane.hpp>
+#include <rbprof/profiler/lane_pool.hpp>
+#include <rbprof/profiler/options.hpp>
+#include <rbprof/profiler/policy_check.hpp>
+#include <rbprof/profiler/window.hpp>
+#include <rbprof/version.hpp>
+
+// basic_profiler composes five policies into a profiler. It is a handle: the lane that the VM calls back
+// comes from a pool that lives as long as the process, so a handle may be a static object, a local, or leaked.
+//
+//   start ──▶ attach the VM, open the lane, arm the trigger
+//   flush ──▶ settle (book every thread up to now, with the VM lock) + flip + build the profile since the last one
+//   stop  ──▶ disarm, settle, detach, close, build the rest
+//
+// Thread-safe. No function raises; what fails says what to do. `start` wants the VM lock; `stop` and `flush` work
+// from any thread, best from one that holds it: elsewhere they ask for a safe point and wait a stated time, and
+// a profile whose threads could not be settled says so.
+
+namespace rbprof::inline v0 {
+
+template <class V, class T, class S, class C, class R>
+class basic_profiler : private detail::policy_check<V, T, S, C, R> {
+  using lane_type = detail::lane<V, T, S, C, R>;
+  using pool_type = detail::lane_pool<lane_type>;
+
+ public:
+  using vm_type = V;
+  using trigger_type = T;
+  using sampler_type = S;
+  using context_type = C;
+  using recorder_type = R;
+
+  explicit basic_profiler(profiler_options options = {});
+  basic_profiler(const basic_profiler&) = delete;
+  basic_profiler& operator=(const basic_profiler&) = delete;
+  /// Stops when running; what was recorded is lost then.
+  ~basic_profiler();
+
+  /// Starts sampling. Needs the VM lock. Fails when this or another profiler is running, when the VM is not up,
+  /// when an option is out of range, when the process has no lane left, and, once, when `stop` came first.
+  absl::Status start();
+
+  /// Stops sampling and returns what was recorded since the last flush. Calls from: any thread, also while the
+  /// VM is down (an error then; `flush` still has the data). Blocks: two intervals + the patience.
+  absl::StatusOr<profile> stop();
+
+  /// What was recorded since the last flush. On DeadlineExceeded nothing is lost: the next one has it.
+  /// Calls from: any thread. Blocks: the settle patience + the flush patience.
+  absl::StatusOr<profile> flush();
+
+  /// For trigger::manual: a place where the host may be sampled. Holding the VM lock it samples at once, elsewhere
+  /// it asks for a safe point. Calls from: one thread at a time. True when a tick had expired.
+  bool poll() requires requires(T& t, mono now) { t.poll(now); };
+
+  [[nodiscard]] bool is_running() const {
+    absl::MutexLock hold(&control_);
+    return running_;
+  }
+  /// What this VM can do in this process, and why not.
+  [[nodiscard]] std::vector<capability> capabilities() const;
+  /// Every count, by name. Those of time start over at each flush; see docs/statistics.md.
+  [[nodiscard]] std::vector<profile_statistic> stats() const;
+  /// The account of a thread: its words, and how far its clocks are booked. `id` as in the label `thread id`; empty
+  /// = the calling thread's. Needs the VM lock.
+  [[nodiscard]] absl::StatusOr<std::vector<std::pair<std::string, std::string>>> inspect(
+      std::string_view id = {});
+
+  /// The policies, to be set up before `start`.
+  [[nodiscard]] V& vm() noexcept { return lane().vm; }
+  [[nodiscard]] T& trigger() noexcept { return lane().trigger; }
+  [[nodiscard]] S& sampler() noexcept { return lane().sampler; }
+  [[nodiscard]] C& context() noexcept { return lane().context; }
+  [[nodiscard]] profiler_options& options() noexcept { return options_; }
+
+ private:
+  enum class settled : std::uint8_t { yes, no, vm_is_down };
+
+  [[nodiscard]] lane_type& lane() const noexcept { return *place_->lane; }
+  absl::Status attach() ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
+  [[nodiscard]] bool settle_inline();
+  settled settle_from_outside() ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
+  absl::StatusOr<profile> take(settled state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
+  void remark(settled state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
+  void finish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
+
+  template <class F>
+  void each_count(F&& f) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
+
+  profiler_options options_;
+  typename pool_type::place* place_;
+  mutable absl::Mutex control_;
+  bool running_ ABSL_GUARDED_BY(control_) = false;
+  bool ever_started_ ABSL_GUARDED_BY(control_) = false;
+  bool stop_came_first_ ABSL_GUARDED_BY(control_) = false;
+  bool hooks_are_gone_ ABSL_GUARDED_BY(control_) = true;
+  detail::window window_ ABSL_GUARDED_BY(control_);
+  tick_counters ticks_at_flush_ ABSL_GUARDED_BY(control_);
+  std::uint64_t flush_successes_ ABSL_GUARDED_BY(control_) = 0;
+  std::uint64_t flush_failures_ ABSL_GUARDED_BY(control_) = 0;
+};
+
+// --- definitions ------------------------------------------------------------------------------------------
+
+template <class V, class T, class S, class C, class R>
+basic_profiler<V, T, S, C, R>::basic_profiler(profiler_options options)
+    : options_(std::move(options)),
+      place_(pool_type::instance().acquire(
+          typename R::options_type{options_.types, options_.byte_budget})) {}
+
+template <class V, class T, class S, class C, class R>
+basic_profiler<V, T, S, C, R>::~basic_profiler() {
+  if (place_ == nullptr) return;
+  if (is_running()) (void)stop();
+  absl::MutexLock hold(&control_);
+  pool_type::instance().release(place_, hooks_are_gone_);
+}
+
+template <class V, class T, class S, class C, class R>
+absl::Status basic_profiler<V, T, S, C, R>::start() {
+  absl::MutexLock hold(&control_);
+  if (running_) return absl::FailedPreconditionError("this profiler is running already");
+  if (std::exchange(stop_came_first_, false)) {
+    return absl::CancelledError("stop() was called before start(); start again to profile");
+  }
+  if (place_ == nullptr) {
+    return absl::ResourceExhaustedError(
+        "too many profilers in this process: destroy one that is stopped");
+  }
+  if (absl::Status valid = validate(options_); !valid.ok()) return valid;
+  if (absl::Status attached = attach(); !attached.ok()) return attached;
+  lane_type& l = lane();
+  const bool opened = l.vm.with_lock_here([&](typename V::lock_type& lk) {
+    l.open(lk, options_.max_frames, options_.interval);
+  });
+  if (!opened) {
+    hooks_are_gone_ = l.vm.detach().ok();
+    return absl::FailedPreconditionError(
+        "start() must be called on a thread that holds the VM lock, outside of blocking regions");
+  }
+  const mono now = l.vm.now();
+  window_.open(options_.types, now, epoch_now_ns());
+  l.store.open(now);
+  ticks_at_flush_ = l.trigger.counters();
+  pace p;
+  p.period = options_.interval;
+  p.seed = options_.seed != 0 ? options_.seed : static_cast<std::uint64_t>(now.ns);
+  p.nap = [](void* self, mono at) noexcept { return static_cast<lane_type*>(self)->sampler.nap(at); };
+  p.before_tick = options_.before_tick;
+  p.self = &l;
+  if (absl::Status armed = l.trigger.arm(l.vm, p); !armed.ok()) {
+    finish();
+    return armed;
+  }
+  pool_type::instance().set_owner(place_, detail::current_tid());
+  running_ = ever_started_ = true;
+  return absl::OkStatus();
+}
+
+/// Attaches; a profiler that runs for a thread that has ended is taken over.
+template <class V, class T, class S, class C, class R>
+absl::Status basic_profiler<V, T, S, C, R>::attach() {
+  lane_type& l = lane();
+  absl::Status attached = l.vm.attach(l);
+  if (absl::IsAlreadyExists(attached)) {
+    if (lane_type* orphan = pool_type::instance().take_over_orphan()) {
+      orphan->trigger.disarm(orphan->vm);
+      orphan->shut();
+      (void)orphan->vm.detach();
+      attached = l.vm.attach(l);
+    }
+  }
+  return attached;
+}
+
+template <class V, class T, class S, class C, class R>
+absl::StatusOr<profile> basic_profiler<V, T, S, C, R>::stop() {
+  {
+    absl::MutexLock hold(&control_);
+    if (!running_) {
+      stop_came_first_ = !ever_started_;
+      return absl::FailedPreconditionError("this profiler is not running");
+    }
+    if (!pool_type::instance().was_taken_over(place_)) lane().trigger.disarm(lane().vm);
+  }
+  const bool settled_here = settle_inline();
+  absl::MutexLock hold(&control_);
+  if (!running_) return absl::FailedPreconditionError("this profiler was stopped meanwhile");
+  const settled state = settled_here ? settled::yes : settle_from_outside();
+  finish();
+  running_ = false;
+  if (state == settled::vm_is_down) {
+    return absl::FailedPreconditionError(
+        "the VM went down before stop(); flush() returns what was recorded until then");
+  }
+  return take(state);
+}
+
+template <class V, class T, class S, class C, class R>
+absl::StatusOr<profile> basic_profiler<V, T, S, C, R>::flush() {
+  const bool settled_here = settle_inline();  // before the lock: who waits for the VM may hold it
+  absl::MutexLock hold(&control_);
+  if (!running_) {
+    if (!window_.is_open()) return absl::FailedPreconditionError("this profiler is not running");
+    return take(settled::vm_is_down);
+  }
+  return take(settled_here ? settled::yes : settle_from_outside());
+}
+
+template <class V, class T, class S, class C, class R>
+bool basic_profiler<V, T, S, C, R>::poll() requires requires(T& t, mono now) { t.poll(now); }
+{
+  lane_type& l = lane();
+  if (!l.is_open() || !l.trigger.poll(l.vm.now())) return false;
+  const bool here =
+      l.vm.with_lock_here([&](typename V::lock_type& lk) { l.on_safe_point(lk); });
+  if (!here) (void)l.vm.request_safe_point();
+  return true;
+}
+
+template <class V, class T, class S, class C, class R>
+bool basic_profiler<V, T, S, C, R>::settle_inline() {
+  if (place_ == nullptr || !lane().is_open()) return false;
+  lane_type& l = lane();
+  return l.vm.with_lock_here([&](typename V::lock_type& lk) { l.settle(lk, true); });
+}
+
+/// Asks for a safe point and naps until it has settled, for as long as the patience lasts.
+template <class V, class T, class S, class C, class R>
+auto basic_profiler<V, T, S, C, R>::settle_from_outside() -> settled {
+  lane_type& l = lane();
+  if (!l.is_open()) return settled::no;
+  const std::uint64_t number = l.ask_settle();
+  const mono deadline = monotonic_now() + options_.settle_patience;
+  nanos nap{50'000};
+  for (;;) {
+    const request_result asked = l.vm.request_safe_point();
+    if (asked == request_result::refused) return settled::vm_is_down;
+    if (l.settled(number)) return settled::yes;
+    if (monotonic_now() >= deadline) return settled::no;
+    std::this_thread::sleep_for(nap);
+    nap = std::min(nap * 2, nanos{1'000'000});
+    if (l.settled(number)) return settled::yes;
+  }
+}
+
+/// Ends what start began. The recorder keeps its data.
+template <class V, class T, class S, class C, class R>
+void basic_profiler<V, T, S, C, R>::finish() {
+  lane_type& l = lane();
+  l.shut();
+  (void)l.vm.with_lock_here([&](typename V::lock_type& lk) { l.clear(lk); });
+  hooks_are_gone_ = l.vm.detach().ok();
+  (void)l.store.close(options_.flush_patience);
+  pool_type::instance().set_owner(place_, 0);
+}
+
+template <class V, class T, class S, class C, class R>
+absl::StatusOr<profile> basic_profiler<V, T, S, C, R>::take(settled state) {
+  recorded_interval interval;
+  const absl::Status flushed =
+      lane().store.flush(options_.flush_patience, lane().vm.now(), window_.builder(), interval);
+  if (!flushed.ok()) {
+    ++flush_failures_;
+    return flushed;
+  }
+  ++flush_successes_;
+  window_.took(interval);
+  profile_builder& b = window_.builder();
+  b.set_period(options_.interval);
+  b.set_program(options_.program);
+  remark(state);
+  b.add_statistic("records", window_.records());
+  each_count([&](std::string_view name, std::uint64_t value) { b.add_statistic(name, value); });
+  ticks_at_flush_ = lane().trigger.counters();
+  lane().counts.reset();
+  lane().context.reset_statistics();
+  profile made = window_.take(options_.types);
+  if (!running_) window_.shut();
+  return made;
+}
+
+template <class V, class T, class S, class C, class R>
+void basic_profiler<V, T, S, C, R>::remark(settled state) {
+  profile_builder& b = window_.builder();
+  b.add_comment(std::string("rbprof ") + version_text);
+  std::string on = "capabilities:";
+  for (const capability& c : detail::list_capabilities(lane().vm)) {
+    if (c.on) on += ' ' + c.name;
+    else b.add_comment(c.name + ": off" + (c.why.empty() ? "" : ", " + c.why));
+  }
+  b.add_comment(on);
+  if constexpr (requires(S& s) { s.each_remark([](const char*) {}); }) {
+    lane().sampler.each_remark([&](std::string_view line) { b.add_comment(line); });
+  }
+  if (state != settled::yes) {
+    b.add_comment("not settled: the VM gave no safe point in time, so time since each thread's last sample is not in here");
+  }
+}
+
+template <class V, class T, class S, class C, class R>
+std::vector<capability> basic_profiler<V, T, S, C, R>::capabilities() const {
+  if (place_ == nullptr) return {};
+  return detail::list_capabilities(lane().vm);
+}
+
+template <class V, class T, class S, class C, class R>
+std::vector<profile_statistic> basic_profiler<V, T, S, C, R>::stats() const {
+  absl::MutexLock hold(&control_);
+  std::vector<profile_statistic> all;
+  if (place_ == nullptr) return all;
+  each_count([&](std::string_view name, std::uint64_t value) {
+    all.emplace_back(std::string(name), value);
+  });
+  return all;
+}
+
+/// ticks = samples + skipped + coalesced + missed + outstanding, in every period.
+template <class V, class T, class S, class C, class R>
+template <class F>
+void basic_profiler<V, T, S, C, R>::each_count(F&& f) const {
+  using detail::operator-;
+  lane_type& l = lane();
+  const tick_counters t = l.trigger.counters() - ticks_at_flush_;
+  const std::uint64_t samples = l.counts.samples.get();
+  const std::uint64_t refused = l.counts.refused.get();
+  f("ticks", t.scheduled);
+  f("samples", samples);
+  f("skipped", t.skipped + refused);
+  f("coalesced", t.coalesced);
+  f("missed", t.missed);
+  f("outstanding", t.scheduled - t.claimed - t.coalesced - t.missed - t.skipped);
+  l.counts.each(f);
+  f("describe_failures", l.describe_failures());
+  detail::each_statistic_of(l.context, f);
+  detail::each_statistic_of(l.sampler, f);
+  detail::each_statistic_of(l.trigger, f);
+  detail::each_statistic_of(l.vm, f);
+  detail::each_statistic_of(l.store, f);
+  f("lifetime_flush_successes", flush_successes_);
+  f("lifetime_flush_failures", flush_failures_);
+}
+
+template <class V, class T, class S, class C, class R>
+absl::StatusOr<std::vector<std::pair<std::string, std::string>>>
+basic_profiler<V, T, S, C, R>::inspect(std::string_view id) {
+  using account = std::vector<std::pair<std::string, std::string>>;
+  if (place_ == nullptr || !lane().is_open()) {
+    return absl::FailedPreconditionError("this profiler is not running");
+  }
+  lane_type& l = lane();
+  account found;
+  const bool here = l.vm.with_lock_here([&](typename V::lock_type& lk) {
+    thread_text own;
+    if (id.empty() && l.vm.describe(lk, l.vm.current(lk), own)) id = own.id;
+    l.each_thread(lk, [&](const thread_text& words, const typename C::thread_state& st) {
+      if (words.id != id) return;
+      found = {{"thread id", words.id}, {"thread name", words.name},
+               {"thread invoke location", words.started_at}};
+      if constexpr (requires { C::each_field(st, [](const char*, std::int64_t) {}); }) {
+        C::each_field(st, [&](const char* name, std::int64_t value) {
+          found.emplace_back(name, std::to_string(value));
+        });
+      }
+    });
+  });
+  if (!here) return absl::FailedPreconditionError("inspect() needs the VM lock");
+  if (found.empty()) return absl::NotFoundError("no such thread is alive");
+  return found;
+}
+
+}  // namespace rbprof::inline v0
+
+#endif  // RBPROF_PROFILER_HPP

@@ -1,0 +1,394 @@
+// SPDX-FileCopyrightText: 2026 The rbprof authors
+// SPDX-License-Identifier: MIT
+#ifndef RBPROF_PROFILER_LANE_HPP
+#define RBPROF_PROFILER_LANE_HPP
+
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <rbprof/base/cache_line.hpp>
+#include <rbprof/base/clock.hpp>
+#include <rbprof/model/text.hpp>
+#include <rbprof/policy/context.hpp>
+#include <rbprof/policy/moment.hpp>
+#include <rbprof/policy/recorder.hpp>
+#include <rbprof/policy/sampler.hpp>
+#include <rbprof/policy/trigger.hpp>
+#include <rbprof/policy/vm_adapter.hpp>
+#include <rbprof/profiler/booker.hpp>
+#include <rbprof/profiler/bytes.hpp>
+#include <rbprof/profiler/lane_statistics.hpp>
+#include <rbprof/profiler/thread_record.hpp>
+
+// A lane is one VM lock: one writer at a time, with its own policies, threads, caches and recorder. It is what
+// an adapter calls back, and it lives as long as the process, because hooks and jobs of a VM may come late.
+//
+//   ticker ──asks──▶ VM ──▶ on_safe_point: claim ticks ─▶ admit? ─▶ sample the thread that runs
+//   VM ──▶ on_gc, on_thread, on_running: keep the clocks of that thread right
+//   flusher ──asks──▶ on_safe_point or inline ──▶ settle: book every thread up to now
+//
+// Who is sampled at a tick: the thread that runs. A thread that does not run still has the stack at which it
+// stopped; its time is booked when it gets the lock again (the adapter asks for a safe point then, if a tick
+// has expired meanwhile) or at the next settle. Where a VM tells nothing of its lock, every other thread is
+// looked at: what cpu it burned is booked on the stack it was last seen with.
+//
+// Every `on_` function: Calls from: the VM, lock held (on_gc: inside the collector) · Blocks: never ·
+// Allocates: for what is new, never in on_gc · On failure: counts
+
+namespace rbprof::inline v0 {
+namespace detail {
+
+template <vm_adapter V, trigger_for<V> T, time_sampler S, context_for<V> C, recorder R>
+class lane {
+ public:
+  using lock = typename V::lock_type;
+  using thread = typename V::thread_type;
+
+  template <class RecorderOptions>
+  explicit lane(const RecorderOptions& options) : store(options), booker_(store) {
+    gc_thread_.text = {"GC", std::string(placeholder::gc), {}, false};
+    own_thread_.text = {"0", "rbprof", {}, false};
+  }
+  lane(const lane&) = delete;
+
+  V vm;
+  [[no_unique_address]] T trigger;
+  [[no_unique_address]] S sampler;
+  [[no_unique_address]] C context;
+  R store;
+  lane_statistics counts;
+
+  // --- what the adapter calls ----------------------------------------------------------------------------
+
+  void on_safe_point(lock& lk) noexcept {
+    if (!open_.load(std::memory_order_acquire)) return;  // pairs with open(), shut()
+    counts.safe_points.add();
+    if (settle_wanted_.load(std::memory_order_acquire) !=  // pairs with ask_settle()
+        settle_done_.load(std::memory_order_relaxed)) {
+      settle(lk);
+      return;
+    }
+    const moment m = trigger.claim(vm, lk);
+    if (m.ticks != 0) {
+      if (sampler.admit(vm.now())) {
+        counts.samples.add();
+        sample(lk, m);
+      } else {
+        counts.refused.add();
+      }
+    }
+    report_collections(lk);
+    drop_caches_if_stale(lk);
+  }
+
+  void on_thread(lock& lk, thread th, bool begins) noexcept {
+    if (!open_.load(std::memory_order_acquire)) return;
+    if (begins) {
+      (void)record_of(lk, th);
+      return;
+    }
+    const auto at = threads_.find(th);
+    if (at == threads_.end()) return;
+    record_type& rec = *at->second;
+    refresh_words(lk, rec);
+    context.end(vm, lk, th, rec.state, [&](const row& r) {
+      if (r.where == row::place::captured) put_last(lk, rec, r);
+      else put_other(rec, r);
+    });
+    if (latest_ == &rec) latest_ = nullptr;
+    threads_.erase(at);
+    counts.threads_ended.add();
+    drop_caches_if_stale(lk);
+  }
+
+  void on_gc(thread th, bool enters) noexcept {
+    if constexpr (has_gc_events<V>) {
+      if (!open_.load(std::memory_order_acquire)) return;
+      record_type* rec = latest_ != nullptr && latest_->thread == th ? latest_ : find(th);
+      if (rec == nullptr) {
+        counts.gc_samples_missed_due_to_missing_context.add(enters ? 1 : 0);
+        return;
+      }
+      latest_ = rec;
+      if (context.gc(vm, th, rec->state, enters)) {
+        rec->gc_pending = true;
+        collections_pending_ = true;
+        (void)vm.request_safe_point();
+      }
+    }
+  }
+
+  void on_running(lock&, thread th) noexcept {
+    if (record_type* rec = find(th)) rec->resumed = vm.now();
+  }
+
+  void on_bind(bool on) noexcept { trigger.bound(vm, on); }
+
+  // --- what the profiler calls ---------------------------------------------------------------------------
+
+  /// Lets events in. `others`: threads that are older than the profiler.
+  void open(lock& lk, std::size_t max_frames, nanos period) {
+    threads_.clear();
+    latest_ = nullptr;
+    period_ = period;
+    booker_.resize(max_frames);
+    context.reset(vm.now());
+    sampler.reset(vm.now());
+    counts.reset();
+    open_.store(true, std::memory_order_release);
+    if constexpr (has_thread_list<V>) {
+      vm.each_thread(lk, [&](thread th) { (void)record_of(lk, th); });
+    }
+    (void)record_of(lk, vm.current(lk));
+  }
+  void shut() noexcept { open_.store(false, std::memory_order_release); }
+  [[nodiscard]] bool is_open() const noexcept { return open_.load(std::memory_order_acquire); }
+
+  /// Books every thread up to now. `inline_`: the host itself called, so names may be read anew.
+  void settle(lock& lk, bool inline_ = false) noexcept {
+    counts.settles.add();
+    if (inline_) {
+      counts.settles_inline.add();
+      if constexpr (has_thread_names<V>) vm.read_thread_names(lk);
+    }
+    if (trigger.claim(vm, lk).ticks != 0) counts.samples.add();  // this settle is their sample
+    const std::uint64_t wanted = settle_wanted_.load(std::memory_order_acquire);
+    const mono now = vm.now();
+    const thread running = vm.current(lk);
+    for (const auto& [th, rec] : threads_) {
+      refresh_words(lk, *rec);
+      moment m{now, now, std::nullopt, 0, th == running, false};
+      if (th == running) m.running = rec->resumed <= m.due;
+      book(lk, *rec, m);
+      report_collections_of(lk, *rec, true);
+    }
+    collections_pending_ = false;
+    drop_caches_if_stale(lk);
+    settle_done_.store(wanted, std::memory_order_release);  // pairs with settled()
+  }
+
+  /// Asks that the next safe point settles; the number to wait for with `settled`.
+  [[nodiscard]] std::uint64_t ask_settle() noexcept {
+    return settle_wanted_.fetch_add(1, std::memory_order_release) + 1;  // pairs with on_safe_point
+  }
+  [[nodiscard]] bool settled(std::uint64_t number) const noexcept {
+    return settle_done_.load(std::memory_order_acquire) >= number;  // pairs with on_safe_point
+  }
+
+  /// Drops every thread and name. After `shut` and a detach.
+  void clear(lock& lk) noexcept {
+    threads_.clear();
+    latest_ = nullptr;
+    booker_.forget(vm, lk);
+  }
+
+  [[nodiscard]] std::size_t thread_count() const noexcept { return threads_.size(); }
+  [[nodiscard]] std::uint64_t describe_failures() const noexcept {
+    return booker_.names().failures();
+  }
+  /// `f(words, state)` for each thread.
+  template <class F>
+  void each_thread(lock&, F&& f) const {
+    for (const auto& [th, rec] : threads_) f(rec->entry.text, rec->state);
+  }
+
+ private:
+  struct record_type : thread_record<V, C> {
+    using thread_record<V, C>::thread_record;
+    mono resumed;         // when it last got the lock back after a tick had expired meanwhile
+    nanos cpu_looked{0};  // its cpu clock when it was last looked at
+  };
+
+  [[nodiscard]] record_type* find(thread th) noexcept {
+    const auto at = threads_.find(th);
+    return at == threads_.end() ? nullptr : at->second.get();
+  }
+
+  record_type& record_of(lock& lk, thread th) {
+    if (record_type* known = find(th)) return *known;
+    auto made = std::make_unique<record_type>(th);
+    record_type& rec = *made;
+    context.begin(vm, lk, th, rec.state);
+    refresh_words(lk, rec);
+    threads_.emplace(th, std::move(made));
+    counts.threads_begun.add();
+    return rec;
+  }
+
+  /// The words of a thread's labels: its own name, else "main", else where it was started.
+  void refresh_words(lock& lk, record_type& rec) {
+    thread_text t;
+    if (!vm.describe(lk, rec.thread, t)) return;
+    if (t.name.empty()) t.name = t.main ? "main" : t.started_at;
+    thread_text& have = rec.entry.text;
+    if (have.id == t.id && have.name == t.name && have.started_at == t.started_at) return;
+    have = std::move(t);
+    ++rec.entry.version;
+  }
+
+  void sample(lock& lk, moment m) {
+    const mono began = vm.now();
+    const thread running = vm.current(lk);
+    record_type& rec = record_of(lk, running);
+    m.seen = began;
+    m.cpu = vm.cpu_time(running);
+    m.running = m.running && rec.resumed <= m.due;
+    const nanos cpu_began = m.cpu.value_or(nanos{0});
+    book(lk, rec, m);
+    if constexpr (!has_lock_events<V>) look_at_others(lk, rec, m);
+    const std::optional<nanos> cpu_ended = m.cpu ? vm.cpu_time(running) : std::nullopt;
+    const mono ended = vm.now();
+    sample_cost cost{std::max(ended - began, nanos{0}),
+                     cpu_ended ? std::max(*cpu_ended - cpu_began, nanos{0}) : nanos{0}};
+    context.overhead(rec.state, cost, [&](const row& r) { put_other(rec, r); });
+    counts.sampling_cpu_ns.add(static_cast<std::uint64_t>(cost.cpu.count()));
+    const nanos hooks = context.take_hook_cost();
+    sampler.charge(ended, {cost.wall + hooks, cost.cpu + hooks});
+  }
+
+  /// Captures a thread's stack and books it up to `m.due`.
+  void book(lock& lk, record_type& rec, const moment& m) {
+    const captured got = vm.capture(lk, rec.thread, booker_.room());
+    if (got.count == 0) {
+      context.settle(vm, lk, rec.thread, rec.state, m,
+                     [&](const row& r) { put_unseen(lk, rec, r); });
+      return;
+    }
+    auto stack = booker_.prepare(vm, lk, rec.thread, got);
+    context.settle(vm, lk, rec.thread, rec.state, m, [&](const row& r) {
+      counts.thread_samples.add();
+      put_seen(lk, rec, stack, r, m.running);
+    });
+    if (m.running) rec.last_stack.assign(stack.raw.begin(), stack.raw.end());
+  }
+
+  /// A row whose stack was seen. A thread that has stopped meanwhile has two: what it burned before, on the
+  /// stack that it ran with, and the wait, on the stack that it stopped at.
+  void put_seen(lock& lk, record_type& rec, typename booker<V, R>::stack& stack, const row& r,
+                bool running) {
+    const nanos waited = r.wall - r.cpu;
+    const bool long_wait = waited > period_;
+    if (running && !long_wait) {
+      const thread_status s = r.cpu.count() > 0 ? thread_status::had_cpu : stack.waits;
+      booker_.put(vm, lk, rec.thread, stack, labels(rec, s), &rec.path, to_values(r));
+      return;
+    }
+    const bool stack_waits = has_lock_events<V> || stack.waits != thread_status::unknown;
+    if (waited.count() > 0) {
+      const row wait{r.where, nanos{0}, waited, r.samples, {}};
+      if (long_wait && !stack_waits && threads_.size() > 1) {
+        booker_.put(stand_in::not_running, labels(rec, thread_status::unknown), to_values(wait));
+      } else {
+        booker_.put(vm, lk, rec.thread, stack, labels(rec, stack.waits), &rec.path,
+                    to_values(wait));
+      }
+    }
+    if (r.cpu.count() == 0) return;
+    const row ran{r.where, r.cpu, std::min(r.cpu, r.wall), waited.count() > 0 ? 0 : r.samples, {}};
+    label_entry& had_cpu = labels(rec, thread_status::had_cpu);
+    if ((running && stack.waits == thread_status::unknown) || rec.last_stack.empty()) {
+      booker_.put(vm, lk, rec.thread, stack, had_cpu, &rec.path, to_values(ran));
+    } else {
+      auto before = booker_.again(vm, lk, rec.thread, rec.last_stack);
+      booker_.put(vm, lk, rec.thread, before, had_cpu, nullptr, to_values(ran));
+    }
+  }
+
+  /// A row of a thread whose stack can't be read now: cpu where it was last seen, the rest waits.
+  void put_unseen(lock& lk, record_type& rec, const row& r) {
+    counts.thread_samples.add();
+    const nanos ran = std::min(r.cpu, r.wall);
+    if (r.cpu.count() != 0) put_last(lk, rec, {r.where, r.cpu, ran, r.samples, {}});
+    const row wait{r.where, nanos{0}, r.wall - ran, r.cpu.count() != 0 ? 0 : r.samples, {}};
+    if (wait.wall.count() == 0) return;
+    const bool waits = !has(vm.features(), feature::other_stacks) && rec.thread != vm.current(lk);
+    booker_.put(waits ? stand_in::not_running : stand_in::unattributed,
+                labels(rec, thread_status::unknown), to_values(wait));
+  }
+
+  /// A row on the stack that the thread was last seen running with.
+  void put_last(lock& lk, record_type& rec, const row& r) {
+    label_entry& l = labels(rec, r.cpu.count() > 0 ? thread_status::had_cpu : thread_status::unknown);
+    if (rec.last_stack.empty()) {
+      booker_.put(stand_in::unattributed, l, to_values(r));
+      return;
+    }
+    auto stack = booker_.again(vm, lk, rec.thread, rec.last_stack);
+    booker_.put(vm, lk, rec.thread, stack, l, nullptr, to_values(r));
+  }
+
+  void put_other(record_type& rec, const row& r) {
+    if (r.where == row::place::gc) {
+      counts.gc_samples.add();
+      booker_.put(stand_in::gc, gc_labels_of(rec, gc_thread_, r.gc), to_values(r));
+    } else if (r.where == row::place::overhead) {
+      booker_.put(stand_in::overhead, overhead_labels_of(rec, own_thread_), to_values(r));
+    } else {
+      booker_.put(stand_in::outside_vm, labels(rec, thread_status::waiting), to_values(r));
+    }
+  }
+
+  /// On a VM that tells nothing of its lock: books the threads that have burned cpu since they were last
+  /// looked at, and leaves the others, so that a wait stays in one piece.
+  void look_at_others(lock& lk, const record_type& sampled, const moment& m) {
+    for (const auto& [th, rec] : threads_) {
+      if (rec.get() == &sampled) {
+        rec->cpu_looked = m.cpu.value_or(rec->cpu_looked);
+        continue;
+      }
+      const std::optional<nanos> cpu = vm.cpu_time(th);
+      if (!cpu || *cpu <= rec->cpu_looked) continue;
+      rec->cpu_looked = *cpu;
+      book(lk, *rec, {m.due, m.due, cpu, 0, false, false});
+    }
+  }
+
+  void report_collections(lock& lk) {
+    if (!std::exchange(collections_pending_, false)) return;
+    for (const auto& [th, rec] : threads_) report_collections_of(lk, *rec, false);
+  }
+
+  void report_collections_of(lock& lk, record_type& rec, bool always) {
+    if constexpr (has_gc_events<V>) {
+      if (!std::exchange(rec.gc_pending, false) && !always) return;
+      context.report_gc(vm, lk, rec.thread, rec.state, [&](const row& r) { put_other(rec, r); });
+    }
+  }
+
+  /// The recorder writes to other tables than before: frames of the old ones are let go.
+  void drop_caches_if_stale(lock& lk) noexcept {
+    if (!booker_.moved_on()) return;
+    for (const auto& [th, rec] : threads_) {
+      rec->path.steps.clear();
+      rec->last_stack.clear();
+    }
+    booker_.forget(vm, lk);
+    counts.caches_dropped.add();
+  }
+
+  static label_entry& labels(record_type& rec, thread_status s) noexcept {
+    return rec.by_status[static_cast<std::size_t>(s)];
+  }
+
+  booker<V, R> booker_;
+  absl::flat_hash_map<thread, std::unique_ptr<record_type>, bytes_hash> threads_;
+  record_type* latest_ = nullptr;  // the thread that last collected
+  bool collections_pending_ = false;
+  nanos period_{10'000'000};
+  thread_entry gc_thread_, own_thread_;
+  alignas(cache_line) std::atomic<bool> open_{false};
+  std::atomic<std::uint64_t> settle_wanted_{0}, settle_done_{0};
+};
+
+}  // namespace detail
+}  // namespace rbprof::inline v0
+
+#endif  // RBPROF_PROFILER_LANE_HPP
