@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -75,6 +77,18 @@ class values {
 /// The columns of a profile that measures time alone.
 [[nodiscard]] inline std::vector<value_type> time_value_types() {
   return {value_type::cpu_samples, value_type::cpu_time, value_type::wall_time};
+}
+
+/// The column that a viewer shows first: cpu time, else wall time, else the first; none when there is none.
+[[nodiscard]] constexpr std::optional<value_type> default_type(
+    std::span<const value_type> types) noexcept {
+  if (types.empty()) return std::nullopt;
+  for (const value_type wanted : {value_type::cpu_time, value_type::wall_time}) {
+    for (const value_type t : types) {
+      if (t == wanted) return t;
+    }
+  }
+  return types.front();
 }
 
 }  // namespace rbprof::inline v0

@@ -236,11 +236,9 @@ class pprof_encoder {
         message_.add_int64(pprof_field::comment, strings_.of(statistics_.back()));
       }
     }
-    if (types.empty()) return;
-    value_type shown = types.front();
-    if (have(value_type::wall_time)) shown = value_type::wall_time;
-    if (have(value_type::cpu_time)) shown = value_type::cpu_time;
-    message_.add_int64(pprof_field::default_sample_type, strings_.of(info(shown).name));
+    if (const auto shown = default_type(types)) {
+      message_.add_int64(pprof_field::default_sample_type, strings_.of(info(*shown).name));
+    }
   }
 
   const profile& profile_;
