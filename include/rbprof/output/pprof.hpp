@@ -3,13 +3,12 @@
 #ifndef RBPROF_OUTPUT_PPROF_HPP
 #define RBPROF_OUTPUT_PPROF_HPP
 
-#include <absl/container/flat_hash_map.h>
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
-#include <absl/strings/string_view.h>
 
 #include <protozero/basic_pbf_writer.hpp>
 #include <protozero/buffer_string.hpp>
+#include <protozero/types.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -24,6 +23,7 @@
 #include <rbprof/model/value_type.hpp>
 #include <rbprof/output/file.hpp>
 #include <rbprof/output/gzip.hpp>
+#include <rbprof/output/pprof_tables.hpp>
 #include <rbprof/output/sink.hpp>
 
 // profile.proto, the format of `go tool pprof` and of most services. Four rules come from its
@@ -62,53 +62,6 @@ inline constexpr protozero::pbf_tag_type sample_type = 1, sample = 2, mapping = 
                                          comment = 13, default_sample_type = 14;
 }  // namespace pprof_field
 
-/// Gives dense numbers from 1 on, in the order of first use.
-class dense_numbers {
- public:
-  explicit dense_numbers(std::size_t size) : number_of_(size) {}
-  [[nodiscard]] std::uint32_t of(std::uint32_t index) {
-    std::uint32_t& n = number_of_[index];
-    if (n == 0) {
-      used_.push_back(index);
-      n = static_cast<std::uint32_t>(used_.size());
-    }
-    return n;
-  }
-  /// What was numbered: entry i has number i + 1.
-  [[nodiscard]] const std::vector<std::uint32_t>& used() const noexcept { return used_; }
-
- private:
-  std::vector<std::uint32_t> number_of_;
-  std::vector<std::uint32_t> used_;
-};
-
-/// The string table: each text once, "" first. Views are into the profile or are constants.
-class pprof_strings {
- public:
-  explicit pprof_strings(const profile& p) : profile_(p), number_of_(p.strings().size()) {
-    (void)of(std::string_view());
-  }
-  [[nodiscard]] std::uint32_t of(std::string_view text) {
-    const auto [at, is_new] = by_text_.try_emplace(absl::string_view(text.data(), text.size()),
-                                                   static_cast<std::uint32_t>(table_.size()));
-    if (is_new) table_.push_back(text);
-    return at->second;
-  }
-  [[nodiscard]] std::uint32_t of(string_id i) {
-    if (!i) return 0;
-    std::uint32_t& n = number_of_[i.value];
-    if (n == 0) n = of(profile_.string(i));
-    return n;
-  }
-  [[nodiscard]] const std::vector<std::string_view>& table() const noexcept { return table_; }
-
- private:
-  const profile& profile_;
-  std::vector<std::uint32_t> number_of_;
-  absl::flat_hash_map<absl::string_view, std::uint32_t> by_text_;
-  std::vector<std::string_view> table_;
-};
-
 class pprof_encoder {
  public:
   pprof_encoder(const profile& p, const pprof_options& options, sink& to)
@@ -117,7 +70,8 @@ class pprof_encoder {
         to_(to),
         strings_(p),
         functions_(p.functions().size()),
-        locations_(p.frames().size()) {
+        locations_(p.frames().size()),
+        paths_(p, locations_) {
     buffer_.reserve(2 * piece_bytes);
   }
 
@@ -164,12 +118,11 @@ class pprof_encoder {
   }
 
   void put_sample(const profile_sample& s) {
-    path_.clear();
-    profile_.each_frame(s.stack, [&](frame_id f) { path_.push_back(locations_.of(f.value)); });
+    const std::string_view path = paths_.of(s.stack);
     amounts_.clear();
     for (const value_type t : profile_.types()) amounts_.push_back(s.amount[t]);
     writer m(message_, pprof_field::sample);
-    m.add_packed_uint64(1, path_.begin(), path_.end());
+    m.add_bytes(1, protozero::data_view(path.data(), path.size()));  // a packed list
     m.add_packed_int64(2, amounts_.begin(), amounts_.end());
     for (const profile_label& l : profile_.labels(s.labels)) put_label(m, l);
   }
@@ -249,7 +202,7 @@ class pprof_encoder {
   pprof_strings strings_;
   dense_numbers functions_;
   dense_numbers locations_;
-  std::vector<std::uint64_t> path_;
+  pprof_paths paths_;
   std::vector<std::int64_t> amounts_;
   std::vector<std::string> statistics_;
 };
