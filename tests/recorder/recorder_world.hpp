@@ -4,7 +4,6 @@
 #define RBPROF_TESTS_RECORDER_RECORDER_WORLD_HPP
 
 #include <absl/container/flat_hash_map.h>
-#include <absl/hash/hash.h>
 
 #include <chrono>
 #include <cstddef>
@@ -17,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include <rbprof/base/hash_bytes.hpp>
 #include <rbprof/recorder/flip_recorder.hpp>
 
 // A sampling side for tests: stacks are vectors of small numbers, leaf first, and frame 7 is the method
@@ -58,8 +58,7 @@ class sampling_side {
   }
   [[nodiscard]] static stack_key key(const numbers& leaf_first) {
     const auto bytes = std::as_bytes(std::span(leaf_first));
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    return {bytes, absl::Hash<std::string_view>{}(text)};
+    return {bytes, hash_bytes(bytes)};
   }
 
   /// The whole way of a sample. True when it was recorded.

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cassert>
 #include <chrono>
 #include <cstddef>
@@ -21,13 +22,14 @@
 #include <vector>
 
 #include <rbprof/base/clock.hpp>
-#include <rbprof/base/counter.hpp>
 #include <rbprof/base/flip_word.hpp>
 #include <rbprof/base/id.hpp>
 #include <rbprof/model/profile_builder.hpp>
 #include <rbprof/model/value_type.hpp>
 #include <rbprof/policy/recorder.hpp>
 #include <rbprof/recorder/profile_copy.hpp>
+#include <rbprof/recorder/recorder_options.hpp>
+#include <rbprof/recorder/recorder_statistics.hpp>
 #include <rbprof/recorder/slot.hpp>
 #include <rbprof/recorder/stack_cache.hpp>
 #include <rbprof/recorder/tables.hpp>
@@ -44,26 +46,6 @@
 // It must outlive everybody who may still call enter().
 
 namespace rbprof::inline v0 {
-
-struct recorder_options {
-  /// Columns of a profile.
-  std::vector<value_type> types = time_value_types();
-  /// Bytes: half for names, an eighth for each slot's sums, a quarter for the cache of stacks. Clamped to
-  /// 256 KiB ... 4 GiB. When names fill more than half of their share at a flip they start anew, and the
-  /// old ones exist until that flush has copied them: for that moment half of this comes on top.
-  std::size_t byte_budget = std::size_t{32} << 20U;
-};
-
-/// Of the last flush that took something.
-struct flush_report {
-  std::uint64_t records = 0;      ///< taken
-  std::uint64_t overflow = 0;     ///< of these, booked on "(overflow)"
-  std::uint64_t labels_lost = 0;  ///< of these, without their labels
-  std::uint64_t busy = 0;         ///< refused since the flush before: another sampler was inside
-  std::uint64_t closed = 0;       ///< refused since the flush before: closed
-  nanos waited{0};                ///< for the sampler to leave
-  nanos build{0};                 ///< copying into the profile
-};
 
 class flip_recorder {
  public:
@@ -165,7 +147,9 @@ class flip_recorder {
   /// Calls `f(name, value)` for counts since construction; they only grow, so a caller that wants those of
   /// a period takes differences. Any thread, no lock.
   template <class F>
-  void each_statistic(F&& f) const;
+  void each_statistic(F&& f) const {
+    statistics_.each(f);
+  }
 
   /// Of the last flush that took something. Blocks: as flush().
   [[nodiscard]] flush_report last_flush() const noexcept {
@@ -178,35 +162,26 @@ class flip_recorder {
     flip_word::ticket ticket;
     mono finish;
   };
-  enum class fork_state : std::uint8_t { none, not_locked, not_quiet, quiet };
-  struct statistics {
-    counter busy, closed, records, overflow, labels_lost, unknown_keys, cache_hits, cache_restarts;
-    counter generations, evictions, flushes, timeouts, flush_ns_min, flush_ns_max, flush_ns_total;
-    counter wait_ns_total, build_ns_total, abandoned, self_check;
-  };
-
-  [[nodiscard]] std::shared_ptr<recording::tables> fresh_tables() {
-    statistics_.generations.add();
-    return std::make_shared<recording::tables>(++newest_generation_, budget_ / 2);
-  }
   /// So that a deadline can be computed from any patience.
   [[nodiscard]] static nanos bounded(nanos patience) noexcept {
     return std::clamp<nanos>(patience, nanos{0}, std::chrono::hours{24});
+  }
+  [[nodiscard]] std::shared_ptr<recording::tables> fresh_tables() {
+    statistics_.generations.add();
+    return std::make_shared<recording::tables>(++newest_generation_, budget_ / 2);
   }
   void begin_anew();
   void flip(mono now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   [[nodiscard]] std::optional<recorded_interval> take(mono deadline, profile_builder& into,
                                                       flush_report& report)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void copy(recording::slot& from, profile_builder& into) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void count_taken(const recording::slot_counts& counts, const flip_word::ticket& t)
+  void check(std::uint64_t entries, const flip_word::ticket& t)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void count_flush(mono began, flush_report& report) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // Shared by all roles.
   flip_word word_;
   std::array<std::unique_ptr<recording::slot>, 2> slots_;  // whose it is: base/flip_word.hpp
-  statistics statistics_;
+  recording::statistics statistics_;
   const std::vector<value_type> types_;
   const std::size_t budget_;
 
@@ -219,14 +194,16 @@ class flip_recorder {
   alignas(cache_line) mutable absl::Mutex mutex_;
   unsigned hot_ ABSL_GUARDED_BY(mutex_) = 0;
   std::optional<pending_flip> pending_ ABSL_GUARDED_BY(mutex_);
-  std::uint64_t taken_ ABSL_GUARDED_BY(mutex_) = 0;  // entries, to compare with the word's count
+  std::uint64_t taken_ ABSL_GUARDED_BY(mutex_) = 0;     // entries, to compare with the word's count
   bool drained_closed_ ABSL_GUARDED_BY(mutex_) = true;  // closed, and nobody inside since
   std::uint32_t newest_generation_ = 0;
   flush_report last_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t busy_before_ ABSL_GUARDED_BY(mutex_) = 0;
   std::uint64_t closed_before_ ABSL_GUARDED_BY(mutex_) = 0;
-  fork_state fork_ = fork_state::none;  // of the forking thread
-  bool reopen_after_fork_ = false;      // of the forking thread
+  // Who holds the mutex for a fork. relaxed: only its own id tells a thread anything.
+  std::atomic<std::thread::id> forking_{std::thread::id{}};
+  bool quiet_at_fork_ ABSL_GUARDED_BY(mutex_) = false;
+  bool reopen_after_fork_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 inline bool flip_recorder::enter() noexcept {
@@ -292,7 +269,12 @@ inline absl::Status flip_recorder::flush(nanos patience, mono now, profile_build
         "rbprof: a sample was being recorded for as long as the flush could wait; nothing is lost, "
         "flush again");
   }
-  count_flush(began, report);
+  const std::uint64_t busy = statistics_.busy.get();
+  const std::uint64_t closed = statistics_.closed.get();
+  report.busy = busy - std::exchange(busy_before_, busy);
+  report.closed = closed - std::exchange(closed_before_, closed);
+  statistics_.add(report, monotonic_now() - began);
+  last_ = report;
   interval = *got;
   return absl::OkStatus();
 }
@@ -306,8 +288,9 @@ inline std::optional<recorded_interval> flip_recorder::take(mono deadline, profi
   recording::slot& cold = *slots_[pending_->ticket.cold];
   const recording::slot_counts& counts = cold.counts;
   const recorded_interval got{cold.start, pending_->finish, cold.start_epoch_ns, counts.records};
-  copy(cold, into);
-  count_taken(counts, pending_->ticket);
+  recording::copy_sums(cold, types_, into);
+  check(counts.entries, pending_->ticket);
+  statistics_.add(counts);
   report.records += counts.records;
   report.overflow += counts.overflow;
   report.labels_lost += counts.labels_lost;
@@ -332,49 +315,14 @@ inline void flip_recorder::flip(mono now) {
   hot_ = 1 - hot_;
 }
 
-inline void flip_recorder::copy(recording::slot& from, profile_builder& into) {
-  recording::profile_copy names(from.names(), into);
-  from.each([&](stack_id stack, label_set_id labels, const values& amount) {
-    values kept;
-    for (const value_type t : types_) kept[t] = amount[t];
-    if (kept == values{}) return;
-    into.add(names.stack(stack), names.labels(labels), kept);
-  });
-}
-
-inline void flip_recorder::count_taken(const recording::slot_counts& counts,
-                                       const flip_word::ticket& t) {
-  taken_ += counts.entries;
-  // Whoever was in flight has either been accepted, and then left, or has been refused.
+// Entries taken so far are the word's count at the flip; one more when somebody was in flight then who was
+// let in, and not refused.
+inline void flip_recorder::check(std::uint64_t entries, const flip_word::ticket& t) {
+  taken_ += entries;
   const std::uint64_t more = flip_word::seq_difference(taken_, t.seq);
   const bool good = more == 0 || (more == 1 && !t.quiet);
   assert(good && "a record was lost or counted twice");
   if (!good) statistics_.self_check.add();
-  statistics_.records.add(counts.records);
-  statistics_.overflow.add(counts.overflow);
-  statistics_.labels_lost.add(counts.labels_lost);
-  statistics_.unknown_keys.add(counts.unknown_keys);
-  statistics_.cache_hits.add(counts.cache_hits);
-  statistics_.cache_restarts.add(counts.restarts);
-}
-
-inline void flip_recorder::count_flush(mono began, flush_report& report) {
-  const std::uint64_t busy = statistics_.busy.get();
-  const std::uint64_t closed = statistics_.closed.get();
-  report.busy = busy - std::exchange(busy_before_, busy);
-  report.closed = closed - std::exchange(closed_before_, closed);
-  const auto took = static_cast<std::uint64_t>((monotonic_now() - began).count());
-  const std::uint64_t least = statistics_.flush_ns_min.get();
-  if (least == 0 || took < least) {
-    (void)statistics_.flush_ns_min.take();
-    statistics_.flush_ns_min.add(took);
-  }
-  statistics_.flushes.add();
-  statistics_.flush_ns_max.raise_to(took);
-  statistics_.flush_ns_total.add(took);
-  statistics_.wait_ns_total.add(static_cast<std::uint64_t>(report.waited.count()));
-  statistics_.build_ns_total.add(static_cast<std::uint64_t>(report.build.count()));
-  last_ = report;
 }
 
 inline bool flip_recorder::close(nanos patience) noexcept {
@@ -398,30 +346,30 @@ inline void flip_recorder::open(mono now) noexcept {
 
 inline bool flip_recorder::before_fork(nanos patience) noexcept {
   const mono locked_by = monotonic_now() + bounded(patience);
-  fork_ = fork_state::not_locked;
   for (nanos nap{1'000}; !mutex_.TryLock(); nap = std::min(nap * 2, nanos{1'000'000})) {
     if (monotonic_now() >= locked_by) return false;
     std::this_thread::sleep_for(nap);
   }
+  forking_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   const flip_word::ticket t = word_.close();
   reopen_after_fork_ = !t.was_closed;
-  const bool quiet = word_.wait(t, monotonic_now() + bounded(patience));
-  fork_ = quiet ? fork_state::quiet : fork_state::not_quiet;
-  return quiet;
+  quiet_at_fork_ = word_.wait(t, monotonic_now() + bounded(patience));
+  return quiet_at_fork_;
 }
 
 inline void flip_recorder::after_fork_parent() noexcept {
-  const fork_state was = std::exchange(fork_, fork_state::none);
-  if (was != fork_state::quiet && was != fork_state::not_quiet) return;
+  if (forking_.load(std::memory_order_relaxed) != std::this_thread::get_id()) return;
+  forking_.store({}, std::memory_order_relaxed);
   if (reopen_after_fork_) word_.open();
   mutex_.Unlock();
 }
 
 inline void flip_recorder::after_fork() noexcept {
-  const fork_state was = std::exchange(fork_, fork_state::none);
+  const bool ours = forking_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  forking_.store({}, std::memory_order_relaxed);
   new (&mutex_) absl::Mutex;  // the old one may have waiters that do not exist here
   word_.reset_alone();
-  if (was == fork_state::quiet) {
+  if (ours && quiet_at_fork_) {
     const auto names = slots_[hot_]->shared_names();
     for (const auto& s : slots_) s->reset(names);
   } else {
@@ -443,30 +391,6 @@ inline void flip_recorder::begin_anew() {
   cache_ = std::make_unique<recording::stack_cache>(budget_ / 4);
   in_ = nullptr;
   generation_ = names->generation();
-}
-
-template <class F>
-void flip_recorder::each_statistic(F&& f) const {
-  const statistics& s = statistics_;
-  f("recorder_records", s.records.get());
-  f("recorder_busy", s.busy.get());
-  f("recorder_closed", s.closed.get());
-  f("recorder_overflow", s.overflow.get());
-  f("recorder_labels_lost", s.labels_lost.get());
-  f("recorder_unknown_keys", s.unknown_keys.get());
-  f("recorder_cache_hits", s.cache_hits.get());
-  f("recorder_cache_restarts", s.cache_restarts.get());
-  f("recorder_generations", s.generations.get());
-  f("recorder_evictions", s.evictions.get());
-  f("recorder_flushes", s.flushes.get());
-  f("recorder_flush_timeouts", s.timeouts.get());
-  f("recorder_flush_ns_min", s.flush_ns_min.get());
-  f("recorder_flush_ns_max", s.flush_ns_max.get());
-  f("recorder_flush_ns_total", s.flush_ns_total.get());
-  f("recorder_wait_ns_total", s.wait_ns_total.get());
-  f("recorder_build_ns_total", s.build_ns_total.get());
-  f("recorder_abandoned", s.abandoned.get());
-  f("recorder_self_check", s.self_check.get());
 }
 
 static_assert(recorder<flip_recorder>);

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,8 @@
 #include <rbprof/base/id.hpp>
 #include <rbprof/model/profile_builder.hpp>
 #include <rbprof/model/text.hpp>
+#include <rbprof/model/value_type.hpp>
+#include <rbprof/recorder/slot.hpp>
 #include <rbprof/recorder/tables.hpp>
 
 // Copies what a drained slot refers to from the tables into a profile, names included, so that the profile
@@ -58,8 +61,8 @@ class profile_copy {
     const label_set_row& set = from_.label_set(id);
     for (std::uint32_t i = set.first; i < set.first + set.count; ++i) {
       const label_row& l = from_.label(i);
-      all.push_back({from_.string(l.key), std::string(from_.string(l.str)), l.num,
-                     from_.string(l.unit)});
+      all.push_back(
+          {from_.string(l.key), std::string(from_.string(l.str)), l.num, from_.string(l.unit)});
     }
     const auto add = [&](std::string_view key, std::atomic<std::uint32_t> thread_row::*which) {
       const std::string_view text = from_.thread_text_of(set.thread, which);
@@ -88,6 +91,17 @@ class profile_copy {
   absl::flat_hash_map<std::uint32_t, frame_id> frames_;
   absl::flat_hash_map<std::uint32_t, label_set_id> label_sets_;
 };
+
+/// Adds the sums of a drained slot, those of `types` alone.
+inline void copy_sums(const slot& from, std::span<const value_type> types, profile_builder& into) {
+  profile_copy names(from.names(), into);
+  from.each([&](stack_id stack, label_set_id labels, const values& amount) {
+    values kept;
+    for (const value_type t : types) kept[t] = amount[t];
+    if (kept == values{}) return;
+    into.add(names.stack(stack), names.labels(labels), kept);
+  });
+}
 
 }  // namespace recording
 }  // namespace rbprof::inline v0

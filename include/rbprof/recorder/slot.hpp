@@ -103,8 +103,8 @@ class slot {
   [[nodiscard]] std::uint32_t row_of(stack_id stack, label_set_id labels) noexcept {
     const slot_row wanted{stack, labels, 0, {}};
     const std::size_t hash = hash_of(wanted);
-    const std::uint32_t known = rows_.find(
-        hash, [&](const slot_row& r) { return r.stack == stack && r.labels == labels; });
+    const std::uint32_t known =
+        rows_.find(hash, [&](const slot_row& r) { return r.stack == stack && r.labels == labels; });
     return known != 0 ? known : rows_.insert(hash, wanted);
   }
 

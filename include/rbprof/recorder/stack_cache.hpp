@@ -29,13 +29,19 @@ class stack_cache {
   explicit stack_cache(std::size_t byte_limit)
       : purse_(byte_limit), bytes_(purse_), rows_(purse_, byte_limit / 64, byte_limit / 256) {}
 
-  /// The id of these bytes; 0 = not known.
+  /// The id of these bytes; 0 = not known. Asked twice in a row, it looks once: the same place, size and
+  /// hash is the same stack, since a buffer that was filled anew has another hash.
   [[nodiscard]] stack_id find(const stack_key& key) const noexcept {
+    if (last_.stack && last_.hash == key.hash && last_.data == key.bytes.data() &&
+        last_.size == key.bytes.size()) {
+      return last_.stack;
+    }
     const std::uint32_t at = rows_.find(key.hash, [&](const row& r) {
       return r.hash == key.hash && r.size == key.bytes.size() &&
              std::memcmp(r.data, key.bytes.data(), r.size) == 0;
     });
-    return rows_[at].stack;  // row 0 says 0
+    last_ = {key.bytes.data(), key.bytes.size(), key.hash, rows_[at].stack};  // row 0 says 0
+    return last_.stack;
   }
 
   /// Remembers bytes that find() does not know. True when it was full and started over.
@@ -47,6 +53,7 @@ class stack_cache {
   }
 
   void clear() noexcept {
+    last_ = {};
     rows_.clear([](const row& r) { return r.hash; });
     bytes_.clear();
   }
@@ -59,17 +66,24 @@ class stack_cache {
     stack_id stack;
     std::uint32_t next = 0;
   };
+  struct found {
+    const std::byte* data = nullptr;
+    std::size_t size = 0;
+    std::size_t hash = 0;
+    stack_id stack;
+  };
 
   [[nodiscard]] bool try_insert(const stack_key& key, stack_id stack) noexcept {
     const char* const kept = bytes_.keep(key.bytes.data(), key.bytes.size());
     return kept != nullptr &&
-           rows_.insert(key.hash, {key.hash, kept, static_cast<std::uint32_t>(key.bytes.size()),
-                                   stack}) != 0;
+           rows_.insert(key.hash,
+                        {key.hash, kept, static_cast<std::uint32_t>(key.bytes.size()), stack}) != 0;
   }
 
   byte_purse purse_;
   byte_arena bytes_;
   chained<row> rows_;
+  mutable found last_;
 };
 
 }  // namespace recording

@@ -205,8 +205,8 @@ inline frame_id tables::frame(frame_entry& e) noexcept {
 
 inline stack_id tables::push(stack_id parent, frame_id leaf) noexcept {
   const std::size_t hash = mixed(parent.value, leaf.value);
-  const std::uint32_t known = stacks_.find(
-      hash, [&](const stack_row& r) { return r.leaf == leaf && r.parent == parent; });
+  const std::uint32_t known =
+      stacks_.find(hash, [&](const stack_row& r) { return r.leaf == leaf && r.parent == parent; });
   return {known != 0 ? known : stacks_.insert(hash, {parent, leaf})};
 }
 
