@@ -79,7 +79,10 @@ class manual {
   /// When the next tick is due; for a host that wants to poll just then.
   [[nodiscard]] mono next_due() const noexcept { return schedule_.next(); }
   /// A forked child starts with a disarmed trigger.
-  void after_fork_child() noexcept { armed_ = false; }
+  template <vm_adapter V>
+  void after_fork_child(V& v) noexcept {
+    disarm(v);
+  }
 
  private:
   tick_ledger ticks_;

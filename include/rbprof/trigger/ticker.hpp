@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 The rbprof authors
+// SPDX-License-Identifier: MIT
+#ifndef RBPROF_TRIGGER_TICKER_HPP
+#define RBPROF_TRIGGER_TICKER_HPP
+
+#include <absl/status/status.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include <rbprof/base/alarm.hpp>
+#include <rbprof/base/clock.hpp>
+#include <rbprof/policy/trigger.hpp>
+#include <rbprof/trigger/schedule.hpp>
+#include <rbprof/trigger/tick_ledger.hpp>
+
+// A native thread that keeps an absolute schedule on the monotonic clock and, tick by tick, asks for a
+// sample. It holds no VM lock and is no thread of the VM. Each tick ends in one of three ways:
+//
+//     woke in time, or late for the last of several   that one expires and is asked for
+//     woke late                                       the earlier ones are missed
+//     the sampler rests                               skipped: they would be refused
+//
+// When the sampler rests is asked as late as possible, when a tick is due, because the sample of the tick
+// before has been charged only meanwhile.
+
+namespace rbprof::inline v0 {
+namespace trigger {
+
+/// Calls from:  start, stop, after_fork_child: any thread but its own, one at a time
+/// Blocks:      stop: until the thread has ended, which waits for no tick
+/// Allocates:   start: a thread; nothing at a tick
+/// On failure:  start refuses; a thread that can't sleep asks too often, never too rarely
+class ticker {
+ public:
+  static constexpr nanos shortest_period{100'000};
+  using request_fn = void (*)(void* self) noexcept;
+
+  explicit ticker(tick_ledger& ticks) noexcept : ticks_(ticks) {}
+  ticker(const ticker&) = delete;
+  ticker& operator=(const ticker&) = delete;
+  ~ticker() { stop(); }
+
+  /// Calls `request(self)` on the ticker's thread for each tick that expires.
+  [[nodiscard]] absl::Status start(const pace& p, request_fn request, void* self) {
+    if (running_) {
+      return absl::FailedPreconditionError("this trigger is armed already: disarm it first");
+    }
+    if (p.period < shortest_period) {
+      return absl::InvalidArgumentError("the period must be at least 100 us, for example 10 ms");
+    }
+    ticks_.abandon_outstanding();
+    alarm_.reset();
+    pace_ = p;
+    request_ = request;
+    self_ = self;
+    schedule_ = schedule(monotonic_now(), p.period, p.seed);
+    const int failed = create_thread();
+    if (failed != 0) {
+      return absl::ResourceExhaustedError(std::string("no thread for the profiler's ticks: ") +
+                                          std::strerror(failed));
+    }
+    running_ = true;
+    return absl::OkStatus();
+  }
+
+  void stop() noexcept {
+    if (!running_) return;
+    alarm_.ring();
+    pthread_join(thread_, nullptr);
+    running_ = false;
+  }
+
+  /// The thread does not exist in the child: forgets it.
+  void after_fork_child() noexcept {
+    alarm_.after_fork_child();
+    running_ = false;
+  }
+
+  [[nodiscard]] bool running() const noexcept { return running_; }
+
+ private:
+  /// The thread takes no signal of the process: it inherits a full mask from its creator.
+  int create_thread() noexcept {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int failed = pthread_create(
+        &thread_, nullptr,
+        [](void* me) -> void* {
+          static_cast<ticker*>(me)->loop();
+          return nullptr;
+        },
+        this);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (failed == 0) pthread_setname_np(thread_, "rbprof-ticker");
+    return failed;
+  }
+
+  void loop() noexcept {
+    while (!alarm_.wait_until(schedule_.next())) {
+      if (pace_.before_tick != nullptr) pace_.before_tick(pace_.self);
+      const mono now = monotonic_now();
+      const nanos rest = pace_.nap != nullptr ? pace_.nap(pace_.self, now) : nanos{0};
+      if (rest > nanos{0}) {
+        if (alarm_.wait_until(now + rest)) {
+          ticks_.skipped(schedule_.advance(monotonic_now()).ticks);
+          return;
+        }
+        ticks_.skipped(schedule_.advance(now + rest).ticks);
+        continue;
+      }
+      const schedule::expired found = schedule_.advance(now);
+      if (found.ticks == 0) continue;
+      ticks_.missed(found.ticks - 1);
+      ticks_.expired(1, found.due);
+      request_(self_);
+    }
+  }
+
+  tick_ledger& ticks_;
+  alarm alarm_;
+  schedule schedule_;  // the thread's own while it runs
+  pace pace_;
+  request_fn request_ = nullptr;
+  void* self_ = nullptr;
+  pthread_t thread_{};
+  bool running_ = false;
+};
+
+}  // namespace trigger
+}  // namespace rbprof::inline v0
+
+#endif  // RBPROF_TRIGGER_TICKER_HPP
