@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The rbprof authors
+// SPDX-License-Identifier: MIT
+#ifndef RBPROF_VM_CRUBY_INTERRUPTED_HPP
+#define RBPROF_VM_CRUBY_INTERRUPTED_HPP
+
+#include <ucontext.h>
+#include <unwind.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+// What a signal handler can tell of the place that it interrupted.
+
+namespace rbprof::inline v0 {
+namespace vm {
+namespace cruby_detail {
+
+/// The program counter that was interrupted; 0 on a processor that we do not know.
+[[nodiscard]] inline std::uintptr_t interrupted_pc(const void* context) noexcept {
+  const auto* uc = static_cast<const ucontext_t*>(context);
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(uc->uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return static_cast<std::uintptr_t>(uc->uc_mcontext.pc);
+#else
+  static_cast<void>(uc);
+  return 0;
+#endif
+}
+
+/// True when the handler runs on the alternate stack, where the VM deals with a crash or with an overflow of
+/// its stack. `here` is the address of a local variable of the handler.
+[[nodiscard]] inline bool on_alternate_stack(const void* context, const void* here) noexcept {
+  const auto& stack = static_cast<const ucontext_t*>(context)->uc_stack;
+  const auto at = reinterpret_cast<std::uintptr_t>(here);
+  const auto low = reinterpret_cast<std::uintptr_t>(stack.ss_sp);
+  return (stack.ss_flags & SS_DISABLE) == 0 && at >= low && at < low + stack.ss_size;
+}
+
+/// The range of the function that calls our jobs. Before 3.3 that function takes a job out of its queue in
+/// steps; a registration from a handler that interrupts it there may overwrite the job (Ruby bug 19991). It
+/// is static in libruby, but a job can see who called it, and the unwind tables, which survive stripping,
+/// know where that function begins and ends.
+class caller_range {
+ public:
+  /// From inside the job, with its return address. Once; later calls do nothing.
+  void learn(void* return_address) noexcept {
+    if (end_.load(std::memory_order_relaxed) != 0) return;
+    const auto at = reinterpret_cast<std::uintptr_t>(return_address);
+    void* const function = _Unwind_FindEnclosingFunction(return_address);
+    if (function == nullptr) return;
+    std::uintptr_t end = at;
+    while (end - at < max_size && _Unwind_FindEnclosingFunction(
+                                      reinterpret_cast<void*>(end + 1)) == function) {
+      ++end;
+    }
+    begin_.store(reinterpret_cast<std::uintptr_t>(function), std::memory_order_relaxed);
+    end_.store(end, std::memory_order_release);  // pairs with acquire in holds()
+  }
+
+  /// Calls from: signal handler · Blocks: never · Allocates: never · On failure: false while nothing is known
+  [[nodiscard]] bool holds(std::uintptr_t pc) const noexcept {
+    const std::uintptr_t end = end_.load(std::memory_order_acquire);
+    return pc != 0 && pc < end && pc >= begin_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::size_t size() const noexcept {
+    return static_cast<std::size_t>(end_.load(std::memory_order_relaxed) -
+                                    begin_.load(std::memory_order_relaxed));
+  }
+
+ private:
+  static constexpr std::uintptr_t max_size = 4096;
+  std::atomic<std::uintptr_t> begin_{0};
+  std::atomic<std::uintptr_t> end_{0};
+};
+
+}  // namespace cruby_detail
+}  // namespace vm
+}  // namespace rbprof::inline v0
+
+#endif  // RBPROF_VM_CRUBY_INTERRUPTED_HPP

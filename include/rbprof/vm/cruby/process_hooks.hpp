@@ -1,0 +1,259 @@
+// SPDX-FileCopyrightText: 2026 The rbprof authors
+// SPDX-License-Identifier: MIT
+#ifndef RBPROF_VM_CRUBY_PROCESS_HOOKS_HPP
+#define RBPROF_VM_CRUBY_PROCESS_HOOKS_HPP
+
+#include <rbprof/vm/cruby/process.hpp>
+
+// The hot half of `process`: what Ruby, the kernel and the ticker call.
+
+namespace rbprof::inline v0 {
+namespace vm {
+namespace cruby_detail {
+
+/// Asks Ruby for the job. From 3.3 on with the gate held or the lock held; before, with the lock held or from
+/// a handler on the thread that holds it.
+inline void process::trigger() noexcept {
+  queued_.store(true, std::memory_order_relaxed);
+#if RBPROF_DETAIL_RUBY_HOOKS
+  rb_postponed_job_trigger(job_);
+#else
+  static_cast<void>(rb_postponed_job_register_one(0, job, harmless_));
+#endif
+}
+
+/// Calls from: any thread from 3.3 on; before, a thread or handler that holds the lock · Blocks: never ·
+/// Allocates: never · On failure: refused
+inline request_result process::request() noexcept {
+  if (!armed() || down()) return request_result::refused;
+  const bool was_queued = queued_.load(std::memory_order_relaxed);
+#if RBPROF_DETAIL_RUBY_HOOKS
+  // seq_cst: pairs with the loads in suspended() and resumed(). A thread that gets the lock after this sees
+  // the new number and asks for its own job.
+  asks_.fetch_add(1, std::memory_order_seq_cst);
+  if (holder_.load(std::memory_order_seq_cst) == 0) return request_result::idle;
+  if (!gate.enter([this] { trigger(); })) return request_result::pending;  // made when the collector ends
+#else
+  if (!holds_lock()) return request_result::refused;
+  trigger();
+#endif
+  return was_queued ? request_result::pending : request_result::accepted;
+}
+
+/// Calls from: the ticker · Blocks: never · Allocates: never · On failure: none = nobody runs Ruby
+inline std::optional<pid_t> process::target() noexcept {
+  if (!armed() || down()) return std::nullopt;
+  asks_.fetch_add(1, std::memory_order_seq_cst);
+#if RBPROF_DETAIL_RUBY_HOOKS
+  const pid_t tid = holder_tid_.load(std::memory_order_seq_cst);
+  return tid != 0 ? std::optional(tid) : std::nullopt;
+#else
+  const auto tid = chooser_.choose(threads, main_tid_.load(std::memory_order_relaxed));
+  if (chooser_.saw_deaths()) changed_.store(true, std::memory_order_relaxed);
+  return tid;
+#endif
+}
+
+inline void process::job(void*) noexcept {
+  process& p = self();
+  p.queued_.store(false, std::memory_order_relaxed);
+  p.count.jobs.add();
+  if (!p.in_main_ractor()) {  // jobs do run in other ractors, whose threads are not ours
+    p.count.jobs_other_ractor.add();
+    return;
+  }
+#if !RBPROF_DETAIL_RUBY_HOOKS
+  p.flush_.learn(__builtin_return_address(0));
+#endif
+  if (p.gate.collecting()) {
+    // A job never runs inside a collection, so its end was lost, as ractors make it happen.
+    p.count.heals.add();
+    static_cast<void>(p.gate.end());
+    p.gc_told_ = false;
+  }
+  if (!p.armed() || p.down()) {
+    p.count.jobs_late.add();
+    return;
+  }
+  if (p.in_ruby_) {
+    p.count.jobs_nested.add();
+    p.asked_in_ruby_ = true;
+    return;
+  }
+  lock_witness lk;
+  const std::size_t used = p.keep.used();
+  p.tend(lk);
+  if (p.current(lk) != nullptr) p.sink_.safe_point(p.sink_.self, lk);
+  p.keep.release(used);
+}
+
+/// Begins and ends, on the thread itself. Ruby 3.1 does not tell of an end by an exception: then the next
+/// thread on the same native thread proves that the one before is dead.
+inline void process::on_thread(rb_event_flag_t event, VALUE, VALUE, ID, VALUE) noexcept {
+  process& p = self();
+  if (p.down() || !p.in_main_ractor()) return;
+  const VALUE thread = rb_thread_current();
+  lock_witness lk;
+  if (event == RUBY_EVENT_THREAD_BEGIN) {
+    const pid_t tid = self_tid();
+    if (!has_thread_hooks) {
+      p.threads.each([&](thread_slot& old) {
+        if (old.thread == thread || old.tid.load(std::memory_order_relaxed) != tid) return;
+        old.exited.store(true, std::memory_order_relaxed);
+        p.changed_.store(true, std::memory_order_relaxed);
+      });
+    }
+    if (p.threads.find(thread) == nullptr) static_cast<void>(p.add_thread(thread, tid, self_id()));
+    if (!p.armed() || p.in_ruby_) {
+      p.changed_.store(true, std::memory_order_relaxed);
+      return;
+    }
+  }
+  thread_slot* const s = p.threads.find(thread);
+  if (s == nullptr) return;
+  if (p.armed() && !p.in_ruby_) {
+    if (calm()) {
+      p.in_ruby_ = true;
+      thread_answers answers;
+      auto ask = [&] { answers.ask(thread, event == RUBY_EVENT_THREAD_BEGIN); };
+      if (protect(ask)) {
+        answers.store(*s);
+      } else {
+        p.count.ruby_errors.add();
+      }
+      RB_GC_GUARD(answers.name);
+      RB_GC_GUARD(answers.text);
+      p.in_ruby_ = false;
+    }
+    p.tend(lk);
+    if (event == RUBY_EVENT_THREAD_BEGIN) {
+      p.announce(lk, *s);
+    } else {
+      p.end(lk, *s);
+    }
+  }
+  if (event == RUBY_EVENT_THREAD_END && !has_thread_hooks) {
+    s->exited.store(true, std::memory_order_relaxed);
+    p.changed_.store(true, std::memory_order_relaxed);
+  }
+}
+
+inline void process::on_gc(VALUE tracepoint, void*) noexcept {
+  process& p = self();
+  const bool enter =
+      rb_tracearg_event_flag(rb_tracearg_from_tracepoint(tracepoint)) == RUBY_INTERNAL_EVENT_GC_ENTER;
+  if (enter) p.gate.begin();
+  if (p.armed() && p.gc_on_ && enter != p.gc_told_) {
+    thread_slot* const s = p.threads.find(rb_thread_current());
+    if (s != nullptr && s->announced && !s->ended) {
+      p.gc_told_ = enter;
+      p.sink_.gc(p.sink_.self, {s}, enter);
+    } else {
+      p.count.gc_without_thread.add();
+      p.gc_told_ = false;
+    }
+  }
+  if (!enter && p.gate.end() && p.armed() && has_thread_hooks) p.trigger();
+}
+
+/// Guards, in this order: not on the alternate stack; armed; this thread holds the VM lock; and, where
+/// registering writes into a queue, not inside the function that empties it.
+inline void process::on_signal(int, siginfo_t*, void* context) noexcept {
+  const int saved = errno;
+  process& p = self();
+  p.count.signals.add();
+  if (on_alternate_stack(context, &saved)) {
+    p.count.altstack.add();
+  } else if (!p.armed()) {
+    p.count.unarmed.add();
+  } else if (!p.holds_lock()) {
+    p.count.wrong_thread.add();
+  } else if (!has_thread_hooks && p.flush_.holds(interrupted_pc(context))) {
+    p.count.flush_window.add();
+  } else {
+    p.trigger();
+    p.count.enqueued.add();
+  }
+  errno = saved;
+}
+
+/// The VM takes itself down: the last Ruby code has run.
+inline void process::go_down() noexcept {
+  if (down_.exchange(true, std::memory_order_seq_cst)) return;
+  armed_.store(false, std::memory_order_seq_cst);
+  gate.begin();  // and never ends: waits for a requester that is inside
+}
+
+/// One thread is left. It may have been any thread, also one that Ruby does not know.
+inline void process::on_fork_child() noexcept {
+  process& p = self();
+  p.gate.after_fork();
+  const bool mine = p.holder_.load(std::memory_order_relaxed) == self_id();
+  if (has_thread_hooks && !mine) p.holder_.store(0, std::memory_order_relaxed);
+  p.holder_tid_.store(mine ? self_tid() : 0, std::memory_order_relaxed);
+  p.forked_.store(true, std::memory_order_release);  // pairs with acquire in tend()
+}
+
+#if RBPROF_DETAIL_RUBY_HOOKS
+
+inline void process::on_switch(rb_event_flag_t event, const rb_internal_thread_event_data_t* data,
+                               void*) noexcept {
+  process& p = self();
+  if (event == RUBY_INTERNAL_THREAD_EVENT_RESUMED) {
+    p.resumed(data->thread);
+  } else if (event == RUBY_INTERNAL_THREAD_EVENT_SUSPENDED) {
+    p.suspended(data->thread);
+  } else {
+    thread_slot* const s = p.slot_of(data->thread);
+    if (s == nullptr) return;
+    s->exited.store(true, std::memory_order_release);  // pairs with acquire in tend(); last touch
+    p.changed_.store(true, std::memory_order_release);
+  }
+}
+
+inline void process::resumed(VALUE thread) noexcept {
+  thread_slot* const s = slot_of(thread);
+  const std::uintptr_t me = self_id();
+  pid_t tid = s != nullptr ? s->tid.load(std::memory_order_relaxed) : 0;
+  if (tid == 0 || s->native.load(std::memory_order_relaxed) != me) {
+    tid = self_tid();
+    if (s != nullptr) {
+      if (s->native.exchange(me, std::memory_order_relaxed) != 0) {
+        // The same thread on another native one: N threads of Ruby share M. Cpu clocks mean nothing then.
+        many_to_many_.store(true, std::memory_order_relaxed);
+        count.tid_changes.add();
+      }
+      s->tid.store(tid, std::memory_order_relaxed);
+    }
+  }
+  holder_tid_.store(tid, std::memory_order_relaxed);
+  holder_.store(me, std::memory_order_seq_cst);  // pairs with request(): it sees the holder, or we its ask
+  if (s == nullptr || s->ended || !s->announced || !armed()) return;
+  const std::uint64_t asks = asks_.load(std::memory_order_seq_cst);
+  if (s->asks.load(std::memory_order_relaxed) != asks) {
+    count.resumed_requests.add();
+    trigger();
+  }
+  lock_witness lk;
+  sink_.running(sink_.self, lk, {s});
+}
+
+inline void process::suspended(VALUE thread) noexcept {
+  thread_slot* const s = slot_of(thread);
+  if (s != nullptr) s->asks.store(asks_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  std::uintptr_t me = self_id();
+  // Only what is ours: the next holder may have stored itself already.
+  pid_t tid = holder_tid_.load(std::memory_order_relaxed);
+  if (holder_.load(std::memory_order_relaxed) == me) {
+    holder_tid_.compare_exchange_strong(tid, 0, std::memory_order_relaxed);
+    holder_.compare_exchange_strong(me, 0, std::memory_order_seq_cst);
+  }
+}
+
+#endif
+
+}  // namespace cruby_detail
+}  // namespace vm
+}  // namespace rbprof::inline v0
+
+#endif  // RBPROF_VM_CRUBY_PROCESS_HOOKS_HPP
