@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include <rbprof/policy/context.hpp>
 #include <rbprof/policy/recorder.hpp>
@@ -43,8 +44,15 @@ struct vm {
   static constexpr rb::event emits = rb::event::none;
   static constexpr bool exclusive_sampler = true;
 
+  /// Calls everything that an adapter may call.
   template <class Sink>
-  absl::Status attach(Sink&) {
+  absl::Status attach(Sink& sink) {
+    lock_type lk;
+    sink.on_safe_point(lk);
+    sink.on_thread(lk, thread_type{}, true);
+    sink.on_gc(thread_type{}, true);
+    sink.on_running(lk, thread_type{});
+    sink.on_bind(true);
     return absl::OkStatus();
   }
   absl::Status detach() noexcept { return absl::OkStatus(); }
@@ -73,8 +81,12 @@ struct rich_vm : vm {
   static constexpr rb::event emits = rb::event::gc | rb::event::allocation | rb::event::lock |
                                      rb::event::thread | rb::event::bind;
 
-  void each_thread(lock_type&, void (*f)(thread_type)) noexcept { f(0); }
-  bool with_lock_here(void (*)(lock_type&)) { return false; }
+  template <class F>
+  void each_thread(lock_type&, F&&) noexcept {}
+  template <class F>
+  bool with_lock_here(F&&) {
+    return false;
+  }
   void read_thread_names(lock_type&) noexcept {}
   void refine(lock_type&, thread_type, std::span<frame_type>) noexcept {}
   void forget_frames(lock_type&) noexcept {}
@@ -90,8 +102,10 @@ struct rich_vm : vm {
   bool describe_object(lock_type&, object_type, rb::frame_text&) noexcept { return false; }
   bool watch(lock_type&, object_type, std::uint64_t) noexcept { return false; }
   std::optional<std::uint64_t> alive(lock_type&, std::uint64_t) noexcept { return std::nullopt; }
-  void each_statistic(void (*)(const char*, std::uint64_t)) {}
-  void each_remark(void (*)(const char*)) {}
+  template <class F>
+  void each_statistic(F&&) {}
+  template <class F>
+  void each_remark(F&&) {}
 };
 
 /// A trigger that needs nothing of its adapter.
@@ -136,6 +150,9 @@ struct event_sampler {
 struct context {
   using context_concept = rb::context_tag;
   struct thread_state {};
+  void reset(rb::mono) noexcept {}
+  void reset_statistics() noexcept {}
+  rb::nanos take_hook_cost() noexcept { return {}; }
   template <class V>
   void begin(V&, typename V::lock_type&, typename V::thread_type, thread_state&) noexcept {}
   template <class V, class Emit>
@@ -160,6 +177,11 @@ struct gc_context : context {
 
 struct recorder {
   using recorder_concept = rb::recorder_tag;
+  struct options_type {
+    std::vector<rb::value_type> types;
+    std::size_t byte_budget = 0;
+  };
+  explicit recorder(const options_type&) {}
   [[nodiscard]] bool knows(const rb::stack_key&) const noexcept { return false; }
   bool enter() noexcept { return false; }
   bool write(const rb::record&) noexcept { return false; }

@@ -226,17 +226,20 @@ static_assert(rb::recorder<archetype::recorder>);
 static_assert(!rb::recorder<int>);
 
 struct recorder_without_tag : archetype::recorder {
+  using archetype::recorder::recorder;
   using recorder_concept = void;
 };
 static_assert(!rb::recorder<recorder_without_tag>);
 
 struct recorder_that_may_throw : archetype::recorder {
+  using archetype::recorder::recorder;
   bool write(const rb::record&) { return false; }
 };
 static_assert(!rb::recorder<recorder_that_may_throw>);
 
 /// A refusal must be visible, or the record after it would be written to nowhere.
 struct recorder_that_enters_always : archetype::recorder {
+  using archetype::recorder::recorder;
   void enter() noexcept {}
 };
 static_assert(!rb::recorder<recorder_that_enters_always>);

@@ -40,7 +40,11 @@ concept context_for =
     vm_adapter<V> && std::same_as<typename C::context_concept, context_tag> &&
     std::default_initializable<typename C::thread_state> &&
     requires(C& c, V& v, typename C::thread_state& st, typename V::lock_type& lk,
-             typename V::thread_type th, const moment& m, emit_archetype emit, const sample_cost& o) {
+             typename V::thread_type th, const moment& m, emit_archetype emit, const sample_cost& o,
+             mono now) {
+      { c.reset(now) } noexcept;          // profiling starts
+      { c.reset_statistics() } noexcept;  // a new period of counts starts
+      { c.take_hook_cost() } noexcept -> std::same_as<nanos>;  // of its event hooks, since the last call
       { c.begin(v, lk, th, st) } noexcept;
       { c.settle(v, lk, th, st, m, emit) } noexcept;  // all since the last settle, exactly once
       { c.end(v, lk, th, st, emit) } noexcept;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <rbprof/base/clock.hpp>
@@ -89,6 +90,11 @@ struct recorded_interval {
 template <class R>
 concept recorder =
     std::same_as<typename R::recorder_concept, recorder_tag> &&
+    // made of the columns of its profiles and a budget of bytes: options_type{types, bytes}
+    std::constructible_from<R, const typename R::options_type&> &&
+    requires(std::vector<value_type> types, std::size_t bytes) {
+      { typename R::options_type{std::move(types), bytes} } -> std::same_as<typename R::options_type>;
+    } &&
     requires(R& r, const R& cr, const stack_key& key, const record& x, nanos patience, mono now,
              profile_builder& into, recorded_interval& interval) {
       { cr.knows(key) } noexcept -> std::same_as<bool>;  // a hint: a flip may make it untrue
