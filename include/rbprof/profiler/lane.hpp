@@ -46,7 +46,8 @@
 namespace rbprof::inline v0 {
 namespace detail {
 
-template <vm_adapter V, trigger_for<V> T, time_sampler S, context_for<V> C, recorder R>
+// Unconstrained: policy_check has told what does not fit, and one line is enough.
+template <class V, class T, class S, class C, class R>
 class lane {
  public:
   using lock = typename V::lock_type;
@@ -118,6 +119,9 @@ class lane {
         return;
       }
       latest_ = rec;
+      const mono due = trigger.last_due();
+      if (enters) rec->due_before_gc = due;
+      else if (due != rec->due_before_gc) rec->due_in_gc = due;
       if (context.gc(vm, th, rec->state, enters)) {
         rec->gc_pending = true;
         collections_pending_ = true;
@@ -165,7 +169,7 @@ class lane {
     const thread running = vm.current(lk);
     for (const auto& [th, rec] : threads_) {
       refresh_words(lk, *rec);
-      moment m{now, now, std::nullopt, 0, th == running, false};
+      moment m{now, now, std::nullopt, 0, th == running, false, false};
       if (th == running) m.running = rec->resumed <= m.due;
       book(lk, *rec, m);
       report_collections_of(lk, *rec, true);
@@ -205,6 +209,8 @@ class lane {
     using thread_record<V, C>::thread_record;
     mono resumed;         // when it last got the lock back after a tick had expired meanwhile
     nanos cpu_looked{0};  // its cpu clock when it was last looked at
+    mono due_before_gc;   // the last tick when its collection began
+    std::optional<mono> due_in_gc;  // the last tick that expired inside a collection of this thread
   };
 
   [[nodiscard]] record_type* find(thread th) noexcept {
@@ -240,9 +246,11 @@ class lane {
     record_type& rec = record_of(lk, running);
     m.seen = began;
     m.cpu = vm.cpu_time(running);
+    m.cpu_failed = !m.cpu;
+    m.in_gc = rec.due_in_gc == m.due;
     m.running = m.running && rec.resumed <= m.due;
     const nanos cpu_began = m.cpu.value_or(nanos{0});
-    book(lk, rec, m);
+    if (!m.in_gc) book(lk, rec, m);
     if constexpr (!has_lock_events<V>) look_at_others(lk, rec, m);
     const std::optional<nanos> cpu_ended = m.cpu ? vm.cpu_time(running) : std::nullopt;
     const mono ended = vm.now();
@@ -347,7 +355,7 @@ class lane {
       const std::optional<nanos> cpu = vm.cpu_time(th);
       if (!cpu || *cpu <= rec->cpu_looked) continue;
       rec->cpu_looked = *cpu;
-      book(lk, *rec, {m.due, m.due, cpu, 0, false, false});
+      book(lk, *rec, {m.due, m.due, cpu, 0, false, false, false});
     }
   }
 
