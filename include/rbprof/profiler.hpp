@@ -91,12 +91,14 @@ class basic_profiler : private detail::policy_check<V, T, S, C, R> {
   [[nodiscard]] absl::StatusOr<std::vector<std::pair<std::string, std::string>>> inspect(
       std::string_view id = {});
 
+  /// False when the process had no lane left: then the policies can't be had and `start` says so.
+  [[nodiscard]] bool usable() const noexcept { return place_ != nullptr; }
   /// The policies, to be set up before `start`.
   [[nodiscard]] V& vm() noexcept { return lane().vm; }
   [[nodiscard]] T& trigger() noexcept { return lane().trigger; }
   [[nodiscard]] S& sampler() noexcept { return lane().sampler; }
   [[nodiscard]] C& context() noexcept { return lane().context; }
-  [[nodiscard]] profiler_options& options() noexcept { return options_; }
+  [[nodiscard]] profiler_options& settings() noexcept { return options_; }
 
  private:
   enum class settled : std::uint8_t { yes, no, vm_is_down };
@@ -355,6 +357,7 @@ void basic_profiler<V, T, S, C, R>::each_count(F&& f) const {
   f("coalesced", t.coalesced);
   f("missed", t.missed);
   f("outstanding", t.scheduled - t.claimed - t.coalesced - t.missed - t.skipped);
+  f("clock_went_back", t.clock_went_back);
   l.counts.each(f);
   f("describe_failures", l.describe_failures());
   detail::each_statistic_of(l.context, f);

@@ -28,6 +28,9 @@
 // * Cpu at `due` is the clock's reading now minus (seen − due), since a thread that runs burns cpu at the
 //   rate of the wall clock; it is kept between "booked" and the reading. Example: booked 40 ms, reading
 //   53 ms, seen 4 ms after due: the row has 49 − 40 = 9 ms, and 4 ms stay for the next one.
+// * A tick that expires inside a collection is the collector's: it books nothing on the thread, whose time waits
+//   for a tick of its own. Else a program that collects for six sevenths of its time would have six sevenths of the
+//   rest booked on the frame that happens to come after the collector.
 // * A collection's wall time is always measured. Its cpu time is measured while the hook ledger affords the
 //   two system calls; else it is min(wall of the collections, cpu of the thread over that span), resolved
 //   at the next settle.
@@ -68,7 +71,6 @@ class thread_times {
 
   /// Forgets all that was counted. Call with no thread begun.
   void reset(mono now) noexcept {
-    last_seen_ = now;
     last_report_ = now;
     ledger_.reset(now, options_.gc_hook_share);
   }
@@ -90,9 +92,11 @@ class thread_times {
   template <class V, class Emit>
   void settle(V& v, typename V::lock_type&, typename V::thread_type th, thread_state& st,
               const moment& m, Emit&& emit) noexcept {
-    observe(m.seen);
+    if (m.in_gc) return;
     row out{row::place::captured, nanos{0}, book_wall(st, m.due), 1, {}};
-    std::optional<nanos> reading = m.cpu ? note_cpu(*m.cpu, st) : read_cpu(v, th, st);
+    std::optional<nanos> reading;
+    if (m.cpu_failed) cpu_failures_.add();
+    else reading = m.cpu ? note_cpu(*m.cpu, st) : read_cpu(v, th, st);
     out.cpu = book_cpu(st, reading, m.running ? std::max(m.seen - m.due, nanos{0}) : nanos{0});
     if (out.cpu.count() != 0 || out.wall.count() != 0) emit(out);
   }
@@ -102,7 +106,7 @@ class thread_times {
   void end(V& v, typename V::lock_type& lk, typename V::thread_type th, thread_state& st,
            Emit&& emit) noexcept {
     const mono now = v.now();
-    settle(v, lk, th, st, moment{now, now, std::nullopt, 0, false, false}, emit);
+    settle(v, lk, th, st, moment{now, now, std::nullopt, 0, false, false, false}, emit);
     report_gc(v, lk, th, st, emit);
   }
 
@@ -167,14 +171,13 @@ class thread_times {
   void each_statistic(F&& f) const {
     f("cpu_clock_failures", cpu_failures_.get());
     f("cpu_clock_went_back", cpu_back_.get());
-    f("clock_went_back", wall_back_.get());
     f("gc_unpaired", gc_unpaired_.get());
     f("gc_collections", gc_collections_.get());
     f("gc_cpu_measured_ns", gc_cpu_measured_.get());
     f("gc_cpu_estimated_ns", gc_cpu_estimated_.get());
   }
   void reset_statistics() noexcept {
-    for (counter* c : {&cpu_failures_, &cpu_back_, &wall_back_, &gc_unpaired_, &gc_collections_,
+    for (counter* c : {&cpu_failures_, &cpu_back_, &gc_unpaired_, &gc_collections_,
                        &gc_cpu_measured_, &gc_cpu_estimated_}) {
       (void)c->take();
     }
@@ -183,11 +186,6 @@ class thread_times {
  private:
   /// A clock that went back by more than this has been set anew: booking starts over from there.
   static constexpr nanos small_step{1'000'000'000};
-
-  void observe(mono seen) noexcept {
-    if (seen < last_seen_) wall_back_.add();
-    last_seen_ = seen;
-  }
 
   static nanos book_wall(thread_state& st, mono due) noexcept {
     const nanos d = due - st.wall;
@@ -277,9 +275,8 @@ class thread_times {
 
   thread_times_options options_;
   hook_ledger ledger_;
-  mono last_seen_;
   mono last_report_;
-  counter cpu_failures_, cpu_back_, wall_back_, gc_unpaired_, gc_collections_;
+  counter cpu_failures_, cpu_back_, gc_unpaired_, gc_collections_;
   counter gc_cpu_measured_, gc_cpu_estimated_;
 };
 

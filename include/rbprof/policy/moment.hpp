@@ -21,10 +21,11 @@ namespace rbprof::inline v0 {
 struct moment {
   mono due;                  ///< the last tick that expired: time is booked up to here
   mono seen;                 ///< when the stack was read; never before `due` on a sound clock
-  std::optional<nanos> cpu;  ///< the thread's cpu clock at `seen`; none = not read there
+  std::optional<nanos> cpu;  ///< the thread's cpu clock at `seen`; none = not read there, or see below
   std::uint32_t ticks = 0;   ///< ticks that this sample stands for; 0 = none expired
   bool running = false;      ///< the thread ran from `due` to `seen`, so its cpu clock did too
-  bool in_gc = false;        ///< the collector ran at `seen`
+  bool in_gc = false;        ///< the collector ran at `due`
+  bool cpu_failed = false;   ///< the cpu clock was tried at `seen` and could not be read
 };
 
 /// A role that may ask a VM for a safe point.

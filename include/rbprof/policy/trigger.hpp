@@ -35,6 +35,7 @@ struct tick_counters {
   std::uint64_t coalesced = 0;  ///< further ticks that a claim found
   std::uint64_t missed = 0;     ///< the ticker woke too late for them
   std::uint64_t skipped = 0;    ///< fell into a rest that the sampler had asked for
+  std::uint64_t clock_went_back = 0;  ///< times that the clock was earlier than before
 };
 
 /// A trigger T that can serve the adapter V.

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <rbprof/model/text.hpp>
@@ -55,7 +58,6 @@ class booker {
       stand_in_stacks_[i] = &stand_ins_[i];
     }
     truncated_.text.name = placeholder::truncated;
-    std::memset(&mark_, 0xFF, sizeof mark_);  // no VM has a frame of ones
   }
   booker(const booker&) = delete;
 
@@ -99,6 +101,13 @@ class booker {
   [[nodiscard]] const frame_cache<V>& names() const noexcept { return frames_; }
 
  private:
+  /// The mark of truncation in a key: no VM has a frame of ones.
+  [[nodiscard]] static constexpr frame ones() noexcept {
+    std::array<unsigned char, sizeof(frame)> bytes{};
+    bytes.fill(0xFF);
+    return std::bit_cast<frame>(bytes);
+  }
+
   stack prepare(V& v, lock& lk, typename V::thread_type th, std::span<const frame> raw,
                 bool in_place) {
     stack s;
@@ -138,7 +147,7 @@ class booker {
   std::array<frame_entry, stand_in_count> stand_ins_;
   std::array<frame_entry*, stand_in_count> stand_in_stacks_{};
   frame_entry truncated_;
-  frame mark_{};
+  frame mark_ = ones();
   std::size_t max_frames_ = 0;
   std::uint32_t generation_ = 0;
 };

@@ -49,7 +49,7 @@ struct lane_statistics {
 [[nodiscard]] constexpr tick_counters operator-(const tick_counters& a,
                                                 const tick_counters& b) noexcept {
   return {a.scheduled - b.scheduled, a.claimed - b.claimed, a.coalesced - b.coalesced,
-          a.missed - b.missed, a.skipped - b.skipped};
+          a.missed - b.missed, a.skipped - b.skipped, a.clock_went_back - b.clock_went_back};
 }
 
 }  // namespace detail

@@ -57,6 +57,7 @@ class manual {
   [[nodiscard]] bool poll(mono now) noexcept {
     if (!armed_) return false;
     const schedule::expired found = schedule_.advance(now);
+    if (found.went_back) ticks_.clock_went_back();
     if (found.ticks > 0) {
       const bool resting = pace_.nap != nullptr && pace_.nap(pace_.self, now) > nanos{0};
       if (resting) {

@@ -26,12 +26,13 @@ class schedule {
   struct expired {
     std::uint64_t ticks = 0;  ///< since the last call
     mono due;                 ///< of the last of them
+    bool went_back = false;   ///< the clock was earlier than at the last call
   };
 
   schedule() noexcept = default;
   /// `period` must be positive.
   schedule(mono start, nanos period, std::uint64_t seed) noexcept
-      : start_(start), period_(period), seed_(seed) {}
+      : start_(start), seen_(start), period_(period), seed_(seed) {}
 
   /// When tick `k` is due.
   [[nodiscard]] mono due(std::uint64_t k) const noexcept {
@@ -42,15 +43,22 @@ class schedule {
   /// The ticks that expired up to now.
   [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
 
-  /// Takes the ticks that are due at or before `now`. A clock that goes back gives none.
+  /// Takes the ticks that are due at or before `now`. A clock that goes back gives none; if it went back by
+  /// periods, the schedule goes on from there, since else it would be silent until the clock has caught up.
   [[nodiscard]] expired advance(mono now) noexcept {
+    if (now < seen_) {
+      if (next() - now > 2 * period_) start_ = now - period_ * static_cast<std::int64_t>(taken_);
+      seen_ = now;
+      return {0, {}, true};
+    }
+    seen_ = now;
     const std::int64_t whole = (now - start_) / period_;
     if (now < start_ || whole < 0) return {};
     // The jitter is under half a period, so only the neighbours of `whole` can be the last one.
     std::uint64_t last = static_cast<std::uint64_t>(whole) + 1;
     while (last > taken_ && due(last) > now) --last;
     if (last <= taken_) return {};
-    const expired found{last - taken_, due(last)};
+    const expired found{last - taken_, due(last), false};
     taken_ = last;
     return found;
   }
@@ -69,6 +77,7 @@ class schedule {
   }
 
   mono start_;
+  mono seen_;
   nanos period_{1};
   std::uint64_t seed_ = 0;
   std::uint64_t taken_ = 0;

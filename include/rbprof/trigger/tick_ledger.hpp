@@ -47,6 +47,9 @@ class tick_ledger {
     skipped_.add(ticks);
   }
 
+  /// The clock was earlier than before.
+  void clock_went_back() noexcept { clock_went_back_.add(); }
+
   /// Takes all that has expired, at a safe point of `v`: 0 ticks = none had. `due` is that of the
   /// last tick taken, or of one that expires meanwhile and is taken by the next claim.
   template <class V>
@@ -58,7 +61,7 @@ class tick_ledger {
     const mono due = last_due();  // before `seen` is read, so that it is not later
     const std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
     return {due,  v.now(), std::nullopt, static_cast<std::uint32_t>(std::min(ticks, most)),
-            true, false};
+            true, false, false};
   }
 
   /// Gives up what was never claimed: it belongs to a run that is over.
@@ -72,7 +75,8 @@ class tick_ledger {
   /// The last tick that is, or was, to become a sample; ticks in a rest do not count.
   [[nodiscard]] mono last_due() const noexcept { return {due_.load(std::memory_order_relaxed)}; }
   [[nodiscard]] tick_counters counters() const noexcept {
-    return {scheduled_.get(), claimed_.get(), coalesced_.get(), missed_.get(), skipped_.get()};
+    return {scheduled_.get(), claimed_.get(), coalesced_.get(), missed_.get(), skipped_.get(),
+            clock_went_back_.get()};
   }
 
  private:
@@ -81,6 +85,7 @@ class tick_ledger {
   counter scheduled_;
   counter missed_;
   counter skipped_;
+  counter clock_went_back_;
   alignas(cache_line) counter claimed_;  // the claiming side
   counter coalesced_;
 };

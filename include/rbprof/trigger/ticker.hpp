@@ -36,7 +36,7 @@ namespace trigger {
 /// On failure:  start refuses; a thread that can't sleep asks too often, never too rarely
 class ticker {
  public:
-  static constexpr nanos shortest_period{100'000};
+  static constexpr nanos shortest_period{20'000};
   using request_fn = void (*)(void* self) noexcept;
 
   explicit ticker(tick_ledger& ticks) noexcept : ticks_(ticks) {}
@@ -50,7 +50,7 @@ class ticker {
       return absl::FailedPreconditionError("this trigger is armed already: disarm it first");
     }
     if (p.period < shortest_period) {
-      return absl::InvalidArgumentError("the period must be at least 100 us, for example 10 ms");
+      return absl::InvalidArgumentError("the period must be at least 20 us, for example 10 ms");
     }
     ticks_.abandon_outstanding();
     alarm_.reset();
@@ -92,12 +92,12 @@ class ticker {
     const int failed = pthread_create(
         &thread_, nullptr,
         [](void* me) -> void* {
+          pthread_setname_np(pthread_self(), "rbprof-ticker");
           static_cast<ticker*>(me)->loop();
           return nullptr;
         },
         this);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (failed == 0) pthread_setname_np(thread_, "rbprof-ticker");
     return failed;
   }
 
@@ -115,6 +115,7 @@ class ticker {
         continue;
       }
       const schedule::expired found = schedule_.advance(now);
+      if (found.went_back) ticks_.clock_went_back();
       if (found.ticks == 0) continue;
       ticks_.missed(found.ticks - 1);
       ticks_.expired(1, found.due);

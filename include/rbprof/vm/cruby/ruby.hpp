@@ -21,6 +21,7 @@
 #undef vsnprintf
 #undef int128_t
 #undef uint128_t
+#undef memcpy
 
 #include <string_view>
 

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The rbprof authors
+// SPDX-License-Identifier: MIT
+#ifndef RBPROF_CRUBY_HPP
+#define RBPROF_CRUBY_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <rbprof/base/clock.hpp>
+#include <rbprof/base/percent.hpp>
+#include <rbprof/context/thread_times.hpp>
+#include <rbprof/policy/trigger.hpp>
+#include <rbprof/profiler.hpp>
+#include <rbprof/recorder/flip_recorder.hpp>
+#include <rbprof/sampler/dynamic_rate.hpp>
+#include <rbprof/trigger/either.hpp>
+#include <rbprof/trigger/postponed_job.hpp>
+#include <rbprof/trigger/signal.hpp>
+#include <rbprof/vm/cruby.hpp>
+
+// What a host that embeds CRuby includes: the adapter, and the composition that most hosts want. Include it before
+// or after <ruby.h>; it repairs what that header's macros break.
+
+namespace rbprof::inline v0 {
+namespace cruby {
+
+/// Who asks the VM for samples.
+enum class trigger_kind : std::uint8_t {
+  automatic,      ///< the gentlest sound one: postponed_job where the VM has it, else signal
+  postponed_job,  ///< no signals; needs CRuby >= 3.3
+  signal,         ///< SIGPROF to the thread that runs Ruby
+};
+
+[[nodiscard]] constexpr trigger_kind choose(trigger_kind asked) noexcept {
+  if (asked != trigger_kind::automatic) return asked;
+  return has(vm::cruby::request_from, role::foreign) ? trigger_kind::postponed_job
+                                                     : trigger_kind::signal;
+}
+
+[[nodiscard]] constexpr std::string_view to_text(trigger_kind k) noexcept {
+  return k == trigger_kind::postponed_job ? "postponed_job"
+         : k == trigger_kind::signal      ? "signal"
+                                          : "auto";
+}
+
+struct options {
+  percent overhead_target{2};              ///< of wall time, all sources together; over 0, at most 20
+  nanos interval{10'000'000};              ///< between two samples; 20 us to 1 s
+  trigger_kind trigger = trigger_kind::automatic;
+  std::size_t max_frames = 400;            ///< of a stack, the leaf side is kept; 5 to 3000
+  bool gc = true;                          ///< time the collector, and take its time out of the threads
+  std::size_t byte_budget = 32U << 20;     ///< of the recorder
+  nanos settle_patience{200'000'000};      ///< how long a flush from outside waits for the VM
+  std::string program = "ruby";            ///< shown by viewers as the binary
+};
+
+/// The profiler for a host that names no policy.
+///
+///     rbprof::cruby::profiler profiler{{.overhead_target = 2_percent}};
+///     if (auto started = profiler.start(); !started.ok()) report(started.message());
+///     run();  // Ruby runs here
+///     absl::StatusOr<rbprof::profile> profile = profiler.stop();
+///
+/// Thread-safe; contracts as in `basic_profiler`.
+class profiler
+    : public basic_profiler<vm::cruby, trigger::either<trigger::postponed_job, trigger::signal>,
+                            sampler::dynamic_rate, context::thread_times, flip_recorder> {
+ public:
+  explicit profiler(const options& o = {}) : basic_profiler(to_common(o)), overhead_target_(o.overhead_target) {
+    if (!usable()) return;
+    kind_ = choose(o.trigger);
+    this->trigger().choose(kind_ == trigger_kind::postponed_job ? 0 : 1);
+    this->vm().options.gc_events = o.gc;
+    this->context().configure({.gc_hook_share = o.overhead_target.value / 100.0 / 4.0});
+  }
+
+  /// As basic_profiler::start; refuses an overhead target that is out of range as well.
+  absl::Status start() {
+    if (usable()) {
+      if (absl::Status s = this->sampler().configure({overhead_target_.value}); !s.ok()) return s;
+    }
+    return basic_profiler::start();
+  }
+
+  [[nodiscard]] trigger_kind trigger_in_force() const noexcept { return kind_; }
+
+ private:
+  [[nodiscard]] static profiler_options to_common(const options& o) {
+    profiler_options c;
+    c.interval = o.interval;
+    c.max_frames = o.max_frames;
+    c.byte_budget = o.byte_budget;
+    c.settle_patience = o.settle_patience;
+    c.program = o.program;
+    return c;
+  }
+
+  percent overhead_target_;
+  trigger_kind kind_ = trigger_kind::automatic;
+};
+
+}  // namespace cruby
+}  // namespace rbprof::inline v0
+
+#endif  // RBPROF_CRUBY_HPP

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The rbprof authors
+// SPDX-License-Identifier: MIT
+#include <catch2/catch_test_macros.hpp>
+
+#include <string>
+
+#include "simulated_host.hpp"
+
+using namespace rbprof_test;
+using rbprof::nanos;
+using rbprof::value_type;
+namespace vm = rbprof::vm;
+
+TEST_CASE("time goes to the function that ran, and all of it is there") {
+  simulated_profiler<vm::simulated> p{{.interval = 10ms}};
+  REQUIRE(p.start().ok());
+  drive(p);
+  p.vm().append(1, {steps::run({{1, 5}, {0, 1}}, 300ms), steps::run({{2, 7}, {0, 2}}, 100ms),
+                    steps::sleep({{3, 9}, {0, 3}}, 500ms)});
+  p.vm().run();
+  const auto profile = p.stop();
+  REQUIRE(profile.ok());
+  CHECK(profile->total(value_type::cpu_time) == nanos(400ms).count());
+  CHECK(profile->total(value_type::wall_time) == nanos(900ms).count());
+  // A change between two ticks is seen at the next one: a period, its jitter, and the poll's own step.
+  const nanos blur = 10ms + 5ms + 1ms;
+  CHECK(std::abs(sum_of_leaf(*profile, value_type::cpu_time, "function_1") - nanos(300ms).count()) <=
+        blur.count());
+  CHECK(std::abs(sum_of_leaf(*profile, value_type::wall_time, "function_3") - nanos(500ms).count()) <=
+        blur.count());
+  CHECK(profile->duration() == 900ms);
+  CHECK(statistic(*profile, "ticks") >= 89);
+  CHECK(statistic(*profile, "ticks") <= 91);
+}
+
+TEST_CASE("a second profile begins where the first ended") {
+  simulated_profiler<vm::simulated> p{{.interval = 10ms}};
+  REQUIRE(p.start().ok());
+  drive(p);
+  p.vm().append(1, {steps::run({{1, 5}, {0, 1}}, 300ms), steps::run({{2, 7}, {0, 2}}, 100ms)});
+  p.vm().run_for(200ms);
+  const auto first = p.flush();
+  REQUIRE(first.ok());
+  p.vm().run();
+  const auto second = p.stop();
+  REQUIRE(second.ok());
+  CHECK(first->total(value_type::cpu_time) == nanos(200ms).count());
+  CHECK(second->total(value_type::cpu_time) == nanos(200ms).count());
+  CHECK(second->start_epoch_ns() == first->start_epoch_ns() + first->duration().count());
+  CHECK(second->duration() == 200ms);
+}
+
+TEST_CASE("the collector has its own stack, and the program is not charged with it") {
+  simulated_profiler<vm::simulated> p{{.interval = 10ms}};
+  REQUIRE(p.start().ok());
+  drive(p);
+  vm::simulated_program program;
+  for (int i = 0; i < 20; ++i) {
+    program.push_back(steps::run({{1, 5}, {0, 1}}, 20ms));
+    program.push_back(steps::gc_major(4ms, 5ms, "GC.start()", "requested (FORCE)"));
+  }
+  p.vm().append(1, program);
+  p.vm().run();
+  const auto profile = p.stop();
+  REQUIRE(profile.ok());
+  CHECK(sum_of_leaf(*profile, value_type::cpu_time, "Garbage Collection") == nanos(80ms).count());
+  CHECK(sum_of_leaf(*profile, value_type::wall_time, "Garbage Collection") == nanos(100ms).count());
+  CHECK(sum_of_leaf(*profile, value_type::cpu_samples, "Garbage Collection") == 20);
+  CHECK(profile->total(value_type::cpu_time) == nanos(480ms).count());
+  CHECK(profile->total(value_type::wall_time) == nanos(500ms).count());
+  for (const auto& s : profile->samples()) {
+    if (leaf_of(*profile, s) != "Garbage Collection") continue;
+    CHECK(label_of(*profile, s, "thread id") == "GC");
+    CHECK(label_of(*profile, s, "gc thread id") == simulated_thread_id(1));
+    CHECK(label_of(*profile, s, "event") == "gc");
+    CHECK(label_of(*profile, s, "gc type") == "major");
+    CHECK(label_of(*profile, s, "gc reason") == "requested (FORCE)");
+    CHECK(label_of(*profile, s, "gc cause") == "GC.start()");
+  }
+}
+
+TEST_CASE("a stop that comes before the start cancels that start once") {
+  simulated_profiler<vm::simulated> p;
+  CHECK(p.stop().status().code() == absl::StatusCode::kFailedPrecondition);
+  CHECK(p.start().code() == absl::StatusCode::kCancelled);
+  CHECK(p.start().ok());
+  CHECK(p.stop().ok());
+  CHECK(p.stop().status().code() == absl::StatusCode::kFailedPrecondition);
+  CHECK(p.start().ok());  // a second stop is not a stop that came first
+}
+
+TEST_CASE("options out of range are refused in words") {
+  CHECK_FALSE(simulated_profiler<vm::simulated>{{.interval = 1us}}.start().ok());
+  CHECK_FALSE(simulated_profiler<vm::simulated>{{.max_frames = 4}}.start().ok());
+  CHECK_FALSE(simulated_profiler<vm::simulated>{{.types = {}}}.start().ok());
+}
