@@ -67,6 +67,11 @@ class chunked {
     return directory_[i / per_chunk][i % per_chunk];
   }
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
+  /// Rows that a new one has room for, if nobody else takes from the purse.
+  [[nodiscard]] std::size_t most() const noexcept {
+    const std::size_t left = purse_.limit() - purse_.used();
+    return std::min(directory_.size(), 1 + left / (sizeof(Row) * per_chunk)) * per_chunk;
+  }
 
   /// A row at index size() - 1 afterwards, to be filled in; null when it does not fit.
   [[nodiscard]] Row* append() noexcept {
@@ -107,6 +112,7 @@ class chained {
   [[nodiscard]] const Row& operator[](std::uint32_t i) const noexcept { return rows_[i]; }
   [[nodiscard]] Row& operator[](std::uint32_t i) noexcept { return rows_[i]; }
   [[nodiscard]] std::uint32_t size() const noexcept { return rows_.size(); }
+  [[nodiscard]] std::size_t most() const noexcept { return rows_.most(); }
 
   /// The index of the row of this hash for which `same` is true; 0 = there is none.
   template <class Same>

@@ -5,7 +5,6 @@
 
 #include <absl/base/thread_annotations.h>
 #include <absl/status/status.h>
-#include <absl/synchronization/mutex.h>
 
 #include <algorithm>
 #include <array>
@@ -15,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -23,6 +21,7 @@
 
 #include <rbprof/base/clock.hpp>
 #include <rbprof/base/flip_word.hpp>
+#include <rbprof/base/fork_mutex.hpp>
 #include <rbprof/base/id.hpp>
 #include <rbprof/model/profile_builder.hpp>
 #include <rbprof/model/value_type.hpp>
@@ -153,7 +152,7 @@ class flip_recorder {
 
   /// Of the last flush that took something. Blocks: as flush().
   [[nodiscard]] flush_report last_flush() const noexcept {
-    const absl::MutexLock hold(&mutex_);
+    const fork_mutex_hold hold(mutex_);
     return last_;
   }
 
@@ -191,7 +190,7 @@ class flip_recorder {
   std::uint32_t generation_ = 0;
 
   // The flusher's.
-  alignas(cache_line) mutable absl::Mutex mutex_;
+  alignas(cache_line) mutable fork_mutex mutex_;
   unsigned hot_ ABSL_GUARDED_BY(mutex_) = 0;
   std::optional<pending_flip> pending_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t taken_ ABSL_GUARDED_BY(mutex_) = 0;     // entries, to compare with the word's count
@@ -249,7 +248,7 @@ inline bool flip_recorder::write(const record& r) noexcept {
 
 inline absl::Status flip_recorder::flush(nanos patience, mono now, profile_builder& into,
                                          recorded_interval& interval) {
-  const absl::MutexLock hold(&mutex_);
+  const fork_mutex_hold hold(mutex_);
   const mono began = monotonic_now();
   const mono deadline = began + bounded(patience);
   flush_report report;
@@ -326,7 +325,7 @@ inline void flip_recorder::check(std::uint64_t entries, const flip_word::ticket&
 }
 
 inline bool flip_recorder::close(nanos patience) noexcept {
-  const absl::MutexLock hold(&mutex_);
+  const fork_mutex_hold hold(mutex_);
   const mono deadline = monotonic_now() + bounded(patience);
   const flip_word::ticket t = word_.close();
   drained_closed_ = word_.wait(t, deadline);
@@ -334,7 +333,7 @@ inline bool flip_recorder::close(nanos patience) noexcept {
 }
 
 inline void flip_recorder::open(mono now) noexcept {
-  const absl::MutexLock hold(&mutex_);
+  const fork_mutex_hold hold(mutex_);
   recording::slot& hot = *slots_[hot_];
   if (drained_closed_ && !pending_ && hot.counts.entries == 0) {
     hot.start = now;
@@ -345,11 +344,7 @@ inline void flip_recorder::open(mono now) noexcept {
 }
 
 inline bool flip_recorder::before_fork(nanos patience) noexcept {
-  const mono locked_by = monotonic_now() + bounded(patience);
-  for (nanos nap{1'000}; !mutex_.TryLock(); nap = std::min(nap * 2, nanos{1'000'000})) {
-    if (monotonic_now() >= locked_by) return false;
-    std::this_thread::sleep_for(nap);
-  }
+  if (!mutex_.try_lock_until(monotonic_now() + bounded(patience))) return false;
   forking_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   const flip_word::ticket t = word_.close();
   reopen_after_fork_ = !t.was_closed;
@@ -361,13 +356,13 @@ inline void flip_recorder::after_fork_parent() noexcept {
   if (forking_.load(std::memory_order_relaxed) != std::this_thread::get_id()) return;
   forking_.store({}, std::memory_order_relaxed);
   if (reopen_after_fork_) word_.open();
-  mutex_.Unlock();
+  mutex_.unlock();
 }
 
 inline void flip_recorder::after_fork() noexcept {
   const bool ours = forking_.load(std::memory_order_relaxed) == std::this_thread::get_id();
   forking_.store({}, std::memory_order_relaxed);
-  new (&mutex_) absl::Mutex;  // the old one may have waiters that do not exist here
+  mutex_.renew_in_child();
   word_.reset_alone();
   if (ours && quiet_at_fork_) {
     const auto names = slots_[hot_]->shared_names();

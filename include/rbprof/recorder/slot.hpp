@@ -45,7 +45,8 @@ class slot {
   slot(std::size_t byte_limit, std::shared_ptr<tables> names)
       : names_(std::move(names)),
         purse_(byte_limit),
-        rows_(purse_, byte_limit / sizeof(slot_row), byte_limit / sizeof(slot_row)) {
+        rows_(purse_, byte_limit / sizeof(slot_row), byte_limit / sizeof(slot_row)),
+        room_(rows_.most() - rows_.most() / 8) {
     reserve_last_resort();
   }
 
@@ -58,10 +59,10 @@ class slot {
   /// Allocates:   a chunk, until there were as many rows before · On failure: counted, see slot_counts
   void add(stack_id stack, label_set_id labels, const values& amount) noexcept {
     ++counts.records;
-    std::uint32_t at = row_of(stack, labels);
+    std::uint32_t at = row_of(stack, labels, room_);
     if (at == 0) {
       stack = tables::overflow_stack;
-      at = row_of(stack, labels);
+      at = row_of(stack, labels, ~std::size_t{0});
     }
     if (at == 0) {
       at = last_resort;
@@ -98,19 +99,23 @@ class slot {
   [[nodiscard]] static std::size_t hash_of(const slot_row& r) noexcept {
     return mixed(r.stack.value, r.labels.value);
   }
-  void reserve_last_resort() noexcept { (void)row_of(tables::overflow_stack, {}); }
+  void reserve_last_resort() noexcept { (void)row_of(tables::overflow_stack, {}, room_); }
 
-  [[nodiscard]] std::uint32_t row_of(stack_id stack, label_set_id labels) noexcept {
+  /// The row of these, made if there are fewer than `most`; 0 = does not fit.
+  [[nodiscard]] std::uint32_t row_of(stack_id stack, label_set_id labels,
+                                     std::size_t most) noexcept {
     const slot_row wanted{stack, labels, 0, {}};
     const std::size_t hash = hash_of(wanted);
     const std::uint32_t known =
         rows_.find(hash, [&](const slot_row& r) { return r.stack == stack && r.labels == labels; });
-    return known != 0 ? known : rows_.insert(hash, wanted);
+    if (known != 0) return known;
+    return rows_.size() < most ? rows_.insert(hash, wanted) : 0;
   }
 
   std::shared_ptr<tables> names_;
   byte_purse purse_;
   chained<slot_row> rows_;
+  std::size_t room_;  // rows of stacks; the rest is for the overflow stack with its labels
 };
 
 }  // namespace recording
