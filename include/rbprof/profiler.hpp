@@ -6,7 +6,6 @@
 #include <absl/base/thread_annotations.h>
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
-#include <absl/synchronization/mutex.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include <rbprof/base/clock.hpp>
+#include <rbprof/base/fork_mutex.hpp>
 #include <rbprof/model/profile.hpp>
 #include <rbprof/model/profile_builder.hpp>
 #include <rbprof/policy/context.hpp>
@@ -79,7 +79,7 @@ class basic_profiler : private detail::policy_check<V, T, S, C, R> {
   bool poll() requires requires(T& t, mono now) { t.poll(now); };
 
   [[nodiscard]] bool is_running() const {
-    absl::MutexLock hold(&control_);
+    const fork_mutex_hold hold(control_);
     return running_;
   }
   /// What this VM can do in this process, and why not.
@@ -111,14 +111,17 @@ class basic_profiler : private detail::policy_check<V, T, S, C, R> {
   void remark(settled state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
   void finish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
 
+  void forked() noexcept;
+
   template <class F>
   void each_count(F&& f) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
 
   profiler_options options_;
   typename pool_type::place* place_;
-  mutable absl::Mutex control_;
+  mutable fork_mutex control_;
   bool running_ ABSL_GUARDED_BY(control_) = false;
   bool ever_started_ ABSL_GUARDED_BY(control_) = false;
+  bool attached_in_parent_ ABSL_GUARDED_BY(control_) = false;  // and not let go of in this child yet
   bool stop_came_first_ ABSL_GUARDED_BY(control_) = false;
   bool hooks_are_gone_ ABSL_GUARDED_BY(control_) = true;
   detail::window window_ ABSL_GUARDED_BY(control_);
@@ -133,19 +136,29 @@ template <class V, class T, class S, class C, class R>
 basic_profiler<V, T, S, C, R>::basic_profiler(profiler_options options)
     : options_(std::move(options)),
       place_(pool_type::instance().acquire(
+          this, [](void* self) noexcept { static_cast<basic_profiler*>(self)->forked(); },
           typename R::options_type{options_.types, options_.byte_budget})) {}
+
+/// The lone thread of a forked child: whoever ran in the parent does not run here.
+template <class V, class T, class S, class C, class R>
+void basic_profiler<V, T, S, C, R>::forked() noexcept ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  control_.renew_in_child();
+  attached_in_parent_ = attached_in_parent_ || running_;
+  running_ = false;
+  window_.shut();
+}
 
 template <class V, class T, class S, class C, class R>
 basic_profiler<V, T, S, C, R>::~basic_profiler() {
   if (place_ == nullptr) return;
   if (is_running()) (void)stop();
-  absl::MutexLock hold(&control_);
+  const fork_mutex_hold hold(control_);
   pool_type::instance().release(place_, hooks_are_gone_);
 }
 
 template <class V, class T, class S, class C, class R>
 absl::Status basic_profiler<V, T, S, C, R>::start() {
-  absl::MutexLock hold(&control_);
+  const fork_mutex_hold hold(control_);
   if (running_) return absl::FailedPreconditionError("this profiler is running already");
   if (std::exchange(stop_came_first_, false)) {
     return absl::CancelledError("stop() was called before start(); start again to profile");
@@ -155,8 +168,13 @@ absl::Status basic_profiler<V, T, S, C, R>::start() {
         "too many profilers in this process: destroy one that is stopped");
   }
   if (absl::Status valid = validate(options_); !valid.ok()) return valid;
-  if (absl::Status attached = attach(); !attached.ok()) return attached;
   lane_type& l = lane();
+  if (l.is_broken()) {
+    return absl::FailedPreconditionError(
+        "this process was forked while a sample was being taken: make a new profiler for it");
+  }
+  if (std::exchange(attached_in_parent_, false)) (void)l.vm.detach();
+  if (absl::Status attached = attach(); !attached.ok()) return attached;
   const bool opened = l.vm.with_lock_here([&](typename V::lock_type& lk) {
     l.open(lk, options_.max_frames, options_.interval);
   });
@@ -203,7 +221,7 @@ absl::Status basic_profiler<V, T, S, C, R>::attach() {
 template <class V, class T, class S, class C, class R>
 absl::StatusOr<profile> basic_profiler<V, T, S, C, R>::stop() {
   {
-    absl::MutexLock hold(&control_);
+    const fork_mutex_hold hold(control_);
     if (!running_) {
       stop_came_first_ = !ever_started_;
       return absl::FailedPreconditionError("this profiler is not running");
@@ -211,7 +229,7 @@ absl::StatusOr<profile> basic_profiler<V, T, S, C, R>::stop() {
     if (!pool_type::instance().was_taken_over(place_)) lane().trigger.disarm(lane().vm);
   }
   const bool settled_here = settle_inline();
-  absl::MutexLock hold(&control_);
+  const fork_mutex_hold hold(control_);
   if (!running_) return absl::FailedPreconditionError("this profiler was stopped meanwhile");
   const settled state = settled_here ? settled::yes : settle_from_outside();
   finish();
@@ -226,7 +244,7 @@ absl::StatusOr<profile> basic_profiler<V, T, S, C, R>::stop() {
 template <class V, class T, class S, class C, class R>
 absl::StatusOr<profile> basic_profiler<V, T, S, C, R>::flush() {
   const bool settled_here = settle_inline();  // before the lock: who waits for the VM may hold it
-  absl::MutexLock hold(&control_);
+  const fork_mutex_hold hold(control_);
   if (!running_) {
     if (!window_.is_open()) return absl::FailedPreconditionError("this profiler is not running");
     return take(settled::vm_is_down);
@@ -333,7 +351,7 @@ std::vector<capability> basic_profiler<V, T, S, C, R>::capabilities() const {
 
 template <class V, class T, class S, class C, class R>
 std::vector<profile_statistic> basic_profiler<V, T, S, C, R>::stats() const {
-  absl::MutexLock hold(&control_);
+  const fork_mutex_hold hold(control_);
   std::vector<profile_statistic> all;
   if (place_ == nullptr) return all;
   each_count([&](std::string_view name, std::uint64_t value) {

@@ -71,6 +71,7 @@ class lane {
 
   void on_safe_point(lock& lk) noexcept {
     if (!open_.load(std::memory_order_acquire)) return;  // pairs with open(), shut()
+    const inside here(*this);
     counts.safe_points.add();
     if (settle_wanted_.load(std::memory_order_acquire) !=  // pairs with ask_settle()
         settle_done_.load(std::memory_order_relaxed)) {
@@ -92,6 +93,7 @@ class lane {
 
   void on_thread(lock& lk, thread th, bool begins) noexcept {
     if (!open_.load(std::memory_order_acquire)) return;
+    const inside here(*this);
     if (begins) {
       (void)record_of(lk, th);
       return;
@@ -140,6 +142,7 @@ class lane {
 
   /// Lets events in. `others`: threads that are older than the profiler.
   void open(lock& lk, std::size_t max_frames, nanos period) {
+    const inside here(*this);
     threads_.clear();
     latest_ = nullptr;
     period_ = period;
@@ -158,6 +161,7 @@ class lane {
 
   /// Books every thread up to now. `inline_`: the host itself called, so names may be read anew.
   void settle(lock& lk, bool inline_ = false) noexcept {
+    const inside here(*this);
     counts.settles.add();
     if (inline_) {
       counts.settles_inline.add();
@@ -189,10 +193,29 @@ class lane {
 
   /// Drops every thread and name. After `shut` and a detach.
   void clear(lock& lk) noexcept {
+    const inside here(*this);
     threads_.clear();
     latest_ = nullptr;
     booker_.forget(vm, lk);
   }
+
+  // --- fork: docs at lane_pool ---------------------------------------------------------------------------
+
+  void before_fork(nanos patience) noexcept {
+    if constexpr (requires { store.before_fork(patience); }) (void)store.before_fork(patience);
+  }
+  void after_fork_parent() noexcept {
+    if constexpr (requires { store.after_fork_parent(); }) store.after_fork_parent();
+  }
+  void after_fork_child() noexcept {
+    shut();
+    settle_done_.store(settle_wanted_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    broken_ = inside_.load(std::memory_order_relaxed) != 0;
+    store.after_fork();
+    if constexpr (requires { trigger.after_fork_child(vm); }) trigger.after_fork_child(vm);
+  }
+  /// In a child: the parent was forked in the middle of a sample, by a thread that did not hold the VM lock.
+  [[nodiscard]] bool is_broken() const noexcept { return broken_; }
 
   [[nodiscard]] std::size_t thread_count() const noexcept { return threads_.size(); }
   [[nodiscard]] std::uint64_t describe_failures() const noexcept {
@@ -205,6 +228,17 @@ class lane {
   }
 
  private:
+  /// Says that the lane's tables may be half-changed. Nests: a settle that reads names runs Ruby code.
+  class inside {
+   public:
+    explicit inside(lane& l) noexcept : lane_(l) { lane_.inside_.fetch_add(1, std::memory_order_relaxed); }
+    ~inside() { lane_.inside_.fetch_sub(1, std::memory_order_relaxed); }
+    inside(const inside&) = delete;
+
+   private:
+    lane& lane_;
+  };
+
   struct record_type : thread_record<V, C> {
     using thread_record<V, C>::thread_record;
     mono resumed;         // when it last got the lock back after a tick had expired meanwhile
@@ -394,6 +428,8 @@ class lane {
   thread_entry gc_thread_, own_thread_;
   alignas(cache_line) std::atomic<bool> open_{false};
   std::atomic<std::uint64_t> settle_wanted_{0}, settle_done_{0};
+  std::atomic<std::uint32_t> inside_{0};  // relaxed: read by the lone thread of a forked child alone
+  bool broken_ = false;
 };
 
 }  // namespace detail

@@ -4,7 +4,7 @@
 #define RBPROF_PROFILER_LANE_POOL_HPP
 
 #include <absl/base/thread_annotations.h>
-#include <absl/synchronization/mutex.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,7 +13,9 @@
 #include <cerrno>
 #include <cstddef>
 #include <memory>
-#include <new>
+
+#include <rbprof/base/clock.hpp>
+#include <rbprof/base/fork_mutex.hpp>
 
 namespace rbprof::inline v0 {
 namespace detail {
@@ -32,14 +34,20 @@ namespace detail {
 ///
 /// Thread-safe. A lane is constructed anew when its place is taken again, which happens only after the adapter
 /// has said that nothing points at it.
+///
+/// Fork: every lane is quiet across it, for a bounded time. In the child all have stopped, and their handles
+/// know it; the child may start again.
 template <class Lane>
 class lane_pool {
  public:
   static constexpr std::size_t capacity = 64;
+  static constexpr nanos fork_patience{100'000'000};
 
   struct place {
     std::unique_ptr<Lane> lane;
-    pid_t owner = 0;       // the thread that started it; 0 = not running
+    void* handle = nullptr;                     // who has taken it
+    void (*forked)(void* handle) noexcept = nullptr;  // tells the handle that it is in a child now
+    pid_t owner = 0;                            // the thread that started it; 0 = not running
     bool taken = false;
     bool retired = false;  // its adapter could not let go of it: never to be used again
     bool taken_over = false;
@@ -53,11 +61,13 @@ class lane_pool {
 
   /// A new lane; null when all places are taken.
   template <class... Args>
-  [[nodiscard]] place* acquire(const Args&... args) {
-    absl::MutexLock hold(&mutex_);
+  [[nodiscard]] place* acquire(void* handle, void (*forked)(void*) noexcept, const Args&... args) {
+    const fork_mutex_hold hold(mutex_);
     for (place& p : places_) {
       if (p.taken || p.retired) continue;
       p.lane = std::make_unique<Lane>(args...);
+      p.handle = handle;
+      p.forked = forked;
       p.taken = true;
       p.taken_over = false;
       return &p;
@@ -65,22 +75,23 @@ class lane_pool {
     return nullptr;
   }
   void release(place* p, bool hooks_are_gone) {
-    absl::MutexLock hold(&mutex_);
+    const fork_mutex_hold hold(mutex_);
+    p->handle = nullptr;
     p->owner = 0;
     p->taken = false;
     p->retired = !hooks_are_gone;
   }
   void set_owner(place* p, pid_t owner) {
-    absl::MutexLock hold(&mutex_);
+    const fork_mutex_hold hold(mutex_);
     p->owner = owner;
   }
   [[nodiscard]] bool was_taken_over(place* p) {
-    absl::MutexLock hold(&mutex_);
+    const fork_mutex_hold hold(mutex_);
     return p->taken_over;
   }
   /// A running lane whose owner has ended, marked as taken over; null when there is none.
   [[nodiscard]] Lane* take_over_orphan() {
-    absl::MutexLock hold(&mutex_);
+    const fork_mutex_hold hold(mutex_);
     for (place& p : places_) {
       if (p.owner == 0 || !thread_is_gone(p.owner)) continue;
       p.owner = 0;
@@ -91,9 +102,39 @@ class lane_pool {
   }
 
  private:
-  lane_pool() = default;
-  absl::Mutex mutex_;
+  lane_pool() {
+    pthread_atfork([] { instance().before_fork(); }, [] { instance().after_fork_parent(); },
+                   [] { instance().after_fork_child(); });
+  }
+
+  // Calls from: the forking thread, which may be any · Blocks: bounded · Allocates: never
+  void before_fork() noexcept ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    locked_ = mutex_.try_lock_until(monotonic_now() + fork_patience);
+    if (!locked_) return;
+    for (place& p : places_) {
+      if (p.taken) p.lane->before_fork(fork_patience);
+    }
+  }
+  void after_fork_parent() noexcept ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    if (!locked_) return;
+    for (place& p : places_) {
+      if (p.taken) p.lane->after_fork_parent();
+    }
+    mutex_.unlock();
+  }
+  void after_fork_child() noexcept ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    mutex_.renew_in_child();
+    for (place& p : places_) {
+      if (!p.taken || !p.lane) continue;
+      p.lane->after_fork_child();
+      p.owner = 0;
+      if (p.handle != nullptr) p.forked(p.handle);
+    }
+  }
+
+  fork_mutex mutex_;
   std::array<place, capacity> places_ ABSL_GUARDED_BY(mutex_);
+  bool locked_ = false;  // of the forking thread
 };
 
 }  // namespace detail
