@@ -51,7 +51,7 @@ TEST_CASE("no rest is longer than ten seconds, and no nap than a tenth of one", 
   CHECK(s.nap(start + 10s) == 0ns);
 }
 
-TEST_CASE("a target outside of (0, 20] leaves 2 percent and says so", "[dynamic_rate]") {
+TEST_CASE("a target of 0, or of over 20 percent, leaves 2 percent and says so", "[dynamic_rate]") {
   const double bad = GENERATE(0.0, -1.0, 20.001, 100.0, std::numeric_limits<double>::quiet_NaN(),
                               std::numeric_limits<double>::infinity());
   CAPTURE(bad);
