@@ -345,7 +345,7 @@ $('title').title = data.comments.join('\n');
 types.forEach((t, i) => $('type').add(new Option(t.name, i, false, i === view.type)));
 $('thread').add(new Option('all threads', -1));
 threads.forEach((t, i) => $('thread').add(new Option(t, i)));
-new ResizeObserver(() => arrange()).observe(scroll);
+new ResizeObserver(() => requestAnimationFrame(arrange)).observe(scroll);
 restart();
 </script>
 </body>
