@@ -101,7 +101,7 @@ class basic_profiler : private detail::policy_check<V, T, S, C, R> {
   [[nodiscard]] profiler_options& settings() noexcept { return options_; }
 
  private:
-  enum class settled : std::uint8_t { yes, no, vm_is_down };
+  enum class settled : std::uint8_t { yes, no };
 
   [[nodiscard]] lane_type& lane() const noexcept { return *place_->lane; }
   absl::Status attach() ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
@@ -234,7 +234,7 @@ absl::StatusOr<profile> basic_profiler<V, T, S, C, R>::stop() {
   const settled state = settled_here ? settled::yes : settle_from_outside();
   finish();
   running_ = false;
-  if (state == settled::vm_is_down) {
+  if (!hooks_are_gone_) {
     return absl::FailedPreconditionError(
         "the VM went down before stop(); flush() returns what was recorded until then");
   }
@@ -247,7 +247,7 @@ absl::StatusOr<profile> basic_profiler<V, T, S, C, R>::flush() {
   const fork_mutex_hold hold(control_);
   if (!running_) {
     if (!window_.is_open()) return absl::FailedPreconditionError("this profiler is not running");
-    return take(settled::vm_is_down);
+    return take(settled::no);
   }
   return take(settled_here ? settled::yes : settle_from_outside());
 }
@@ -280,7 +280,8 @@ auto basic_profiler<V, T, S, C, R>::settle_from_outside() -> settled {
   nanos nap{50'000};
   for (;;) {
     const request_result asked = l.vm.request_safe_point();
-    if (asked == request_result::refused) return settled::vm_is_down;
+    // A VM that can't be asked from here settles at its next tick.
+    if (asked == request_result::refused && has(V::request_from, role::foreign)) return settled::no;
     if (l.settled(number)) return settled::yes;
     if (monotonic_now() >= deadline) return settled::no;
     std::this_thread::sleep_for(nap);

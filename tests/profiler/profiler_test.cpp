@@ -33,6 +33,33 @@ TEST_CASE("time goes to the function that ran, and all of it is there") {
   CHECK(statistic(*profile, "ticks") <= 91);
 }
 
+TEST_CASE("a wait is booked where the thread waited, though others took the ticks") {
+  simulated_profiler<vm::simulated> p{{.interval = 10ms}};
+  REQUIRE(p.start().ok());
+  drive(p);
+  vm::simulated_program sleeper;
+  for (int i = 0; i < 4; ++i) {
+    sleeper.push_back(steps::run({{1, 1}, {0, 1}}, 30ms));
+    sleeper.push_back(steps::sleep({{2, 2}, {1, 1}, {0, 1}}, 200ms));
+  }
+  p.vm().append(1, {steps::spawn(sleeper, "sleeper"), steps::run({{3, 3}, {0, 2}}, 1500ms)});
+  p.vm().run();
+  const auto profile = p.stop();
+  REQUIRE(profile.ok());
+  const auto own = [&](std::string_view leaf, value_type type) {
+    return sum_if(*profile, type, [&](const auto& s) {
+      return label_of(*profile, s, "thread name") == "sleeper" && leaf_of(*profile, s) == leaf;
+    });
+  };
+  // It ran for 120 ms; the rest of its life it slept, or stood where it slept and waited for the VM lock.
+  const vm::simulated_truth& truth = p.vm().truth(2);
+  CHECK(truth.self(1).cpu == 120ms);
+  CHECK(std::abs(own("function_1", value_type::cpu_time) - nanos(120ms).count()) <= nanos(16ms).count());
+  CHECK(own("function_2", value_type::cpu_time) <= nanos(16ms).count());
+  CHECK(std::abs(own("function_2", value_type::wall_time) - truth.self(2).wall.count()) <= nanos(64ms).count());
+  CHECK(statistic(*profile, "woken_samples") >= 3);
+}
+
 TEST_CASE("a second profile begins where the first ended") {
   simulated_profiler<vm::simulated> p{{.interval = 10ms}};
   REQUIRE(p.start().ok());

@@ -86,6 +86,8 @@ class lane {
       } else {
         counts.refused.add();
       }
+    } else if constexpr (has_lock_events<V>) {
+      sample_woken(lk);
     }
     report_collections(lk);
     drop_caches_if_stale(lk);
@@ -133,7 +135,11 @@ class lane {
   }
 
   void on_running(lock&, thread th) noexcept {
-    if (record_type* rec = find(th)) rec->resumed = vm.now();
+    record_type* const rec = find(th);
+    if (rec == nullptr || trigger.last_due() <= rec->booked_due) return;
+    rec->resumed = vm.now();  // while it waited a tick expired, which another thread may have taken
+    rec->woke = true;
+    (void)vm.request_safe_point();
   }
 
   void on_bind(bool on) noexcept { trigger.bound(vm, on); }
@@ -241,7 +247,9 @@ class lane {
 
   struct record_type : thread_record<V, C> {
     using thread_record<V, C>::thread_record;
+    mono booked_due;      // the last tick that it was booked up to
     mono resumed;         // when it last got the lock back after a tick had expired meanwhile
+    bool woke = false;    // and has not been sampled since
     nanos cpu_looked{0};  // its cpu clock when it was last looked at
     mono due_before_gc;   // the last tick when its collection began
     std::optional<mono> due_in_gc;  // the last tick that expired inside a collection of this thread
@@ -274,10 +282,19 @@ class lane {
     ++rec.entry.version;
   }
 
+  /// A thread that has just woken still stands where it waited: its wait is booked there.
+  void sample_woken(lock& lk) {
+    const record_type* const rec = find(vm.current(lk));
+    if (rec == nullptr || !rec->woke || !sampler.admit(vm.now())) return;
+    counts.woken_samples.add();
+    sample(lk, {trigger.last_due(), {}, std::nullopt, 0, false, false, false});
+  }
+
   void sample(lock& lk, moment m) {
     const mono began = vm.now();
     const thread running = vm.current(lk);
     record_type& rec = record_of(lk, running);
+    rec.woke = false;
     m.seen = began;
     m.cpu = vm.cpu_time(running);
     m.cpu_failed = !m.cpu;
@@ -298,6 +315,7 @@ class lane {
 
   /// Captures a thread's stack and books it up to `m.due`.
   void book(lock& lk, record_type& rec, const moment& m) {
+    rec.booked_due = m.due;
     const captured got = vm.capture(lk, rec.thread, booker_.room());
     if (got.count == 0) {
       context.settle(vm, lk, rec.thread, rec.state, m,
