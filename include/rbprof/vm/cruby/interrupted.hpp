@@ -3,6 +3,7 @@
 #ifndef RBPROF_VM_CRUBY_INTERRUPTED_HPP
 #define RBPROF_VM_CRUBY_INTERRUPTED_HPP
 
+#include <signal.h>
 #include <ucontext.h>
 #include <unwind.h>
 

@@ -3,6 +3,8 @@
 #ifndef RBPROF_VM_CRUBY_NAMES_HPP
 #define RBPROF_VM_CRUBY_NAMES_HPP
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,9 +26,9 @@ namespace cruby_detail {
   out.reserve(s.size());
   for (std::size_t i = 0; i < s.size();) {
     if (s.substr(i).starts_with(":0x")) {
-      const std::size_t end = s.find_first_not_of("0123456789abcdefABCDEF", i + 3);
-      if (end != i + 3) {
-        if (end == std::string_view::npos) break;
+      const std::size_t end =
+          std::min(s.find_first_not_of("0123456789abcdefABCDEF", i + 3), s.size());
+      if (end > i + 3) {
         i = end;
         continue;
       }
