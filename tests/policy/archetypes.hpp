@@ -133,6 +133,7 @@ struct trigger {
 struct time_sampler {
   using sampler_concept = rb::sampler_tag;
   bool admit(rb::mono) noexcept { return true; }
+  bool admit_wake(rb::mono) noexcept { return true; }
   void charge(rb::mono, const rb::sample_cost&) noexcept {}
   [[nodiscard]] rb::nanos nap(rb::mono) const noexcept { return {}; }
   void reset(rb::mono) noexcept {}

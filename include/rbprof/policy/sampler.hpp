@@ -21,6 +21,8 @@ template <class S>
 concept time_sampler = std::same_as<typename S::sampler_concept, sampler_tag> &&
                        requires(S& s, const S& cs, mono t, const sample_cost& cost) {
                          { s.admit(t) } noexcept -> std::same_as<bool>;  // by the sampling thread
+                         // of a thread that wakes: it can't be taken later
+                         { s.admit_wake(t) } noexcept -> std::same_as<bool>;  // by the sampling thread
                          { s.charge(t, cost) } noexcept;                 // by the sampling thread
                          { cs.nap(t) } noexcept -> std::same_as<nanos>;  // by the ticker
                          { s.reset(t) } noexcept;

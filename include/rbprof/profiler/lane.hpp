@@ -250,6 +250,7 @@ class lane {
     mono booked_due;      // the last tick that it was booked up to
     mono resumed;         // when it last got the lock back after a tick had expired meanwhile
     bool woke = false;    // and has not been sampled since
+    bool wait_unseen = false;  // it left the place of a wait without having been sampled there
     nanos cpu_looked{0};  // its cpu clock when it was last looked at
     mono due_before_gc;   // the last tick when its collection began
     std::optional<mono> due_in_gc;  // the last tick that expired inside a collection of this thread
@@ -284,8 +285,12 @@ class lane {
 
   /// A thread that has just woken still stands where it waited: its wait is booked there.
   void sample_woken(lock& lk) {
-    const record_type* const rec = find(vm.current(lk));
-    if (rec == nullptr || !rec->woke || !sampler.admit(vm.now())) return;
+    record_type* const rec = find(vm.current(lk));
+    if (rec == nullptr || !rec->woke) return;
+    if (!sampler.admit_wake(vm.now())) {
+      rec->wait_unseen = true;
+      return;
+    }
     counts.woken_samples.add();
     sample(lk, {trigger.last_due(), {}, std::nullopt, 0, false, false, false});
   }
@@ -299,7 +304,10 @@ class lane {
     m.cpu = vm.cpu_time(running);
     m.cpu_failed = !m.cpu;
     m.in_gc = rec.due_in_gc == m.due;
-    m.running = m.running && rec.resumed <= m.due;
+    if (rec.resumed > m.due) {  // it waited until then, where it stands now
+      m.due = rec.resumed;
+      m.running = false;
+    }
     const nanos cpu_began = m.cpu.value_or(nanos{0});
     if (!m.in_gc) book(lk, rec, m);
     if constexpr (!has_lock_events<V>) look_at_others(lk, rec, m);
@@ -341,10 +349,12 @@ class lane {
       booker_.put(vm, lk, rec.thread, stack, labels(rec, s), &rec.path, to_values(r));
       return;
     }
-    const bool stack_waits = has_lock_events<V> || stack.waits != thread_status::unknown;
+    const bool wait_unseen = std::exchange(rec.wait_unseen, false);
+    const bool stack_waits =
+        !wait_unseen && (has_lock_events<V> || stack.waits != thread_status::unknown);
     if (waited.count() > 0) {
       const row wait{r.where, nanos{0}, waited, r.samples, {}};
-      if (long_wait && !stack_waits && threads_.size() > 1) {
+      if (long_wait && !stack_waits && (wait_unseen || threads_.size() > 1)) {
         booker_.put(stand_in::not_running, labels(rec, thread_status::unknown), to_values(wait));
       } else {
         booker_.put(vm, lk, rec.thread, stack, labels(rec, stack.waits), &rec.path,

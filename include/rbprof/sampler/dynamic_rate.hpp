@@ -49,6 +49,7 @@ class dynamic_rate {
   static constexpr double largest_target_percent = 20.0;
   static constexpr nanos longest_rest{10'000'000'000};
   static constexpr nanos longest_nap{100'000'000};  ///< so that whoever naps can be stopped soon
+  static constexpr nanos most_owed{500'000'000};
   static constexpr std::size_t median_window = 31;
   static constexpr int preempted_factor = 4;
 
@@ -87,6 +88,14 @@ class dynamic_rate {
     return yes;
   }
 
+  /// True for a sample that can't be taken later, of a thread that wakes from a wait: it is taken in advance,
+  /// and the rests become longer, until this much rest is owed.
+  [[nodiscard]] bool admit_wake(mono now) noexcept {
+    if (rest_left(now) < most_owed) return true;
+    wakes_refused_.add();
+    return false;
+  }
+
   /// Charges work that ended at `now`. A further charge before the rest is over makes it longer.
   void charge(mono now, const sample_cost& cost) noexcept {
     const nanos wall = std::max(cost.wall, nanos{0});
@@ -110,6 +119,7 @@ class dynamic_rate {
     walls_known_ = 0;
     walls_next_ = 0;
     preempted_.take();
+    wakes_refused_.take();
     statistics_.reset();
   }
 
@@ -121,6 +131,7 @@ class dynamic_rate {
   void each_statistic(F&& f) const {
     statistics_.each(f);
     f("cpu_sampling_preempted", preempted());
+    f("woken_samples_refused", wakes_refused_.get());
   }
   template <class F>
   void each_remark(F&& f) const {
@@ -166,6 +177,7 @@ class dynamic_rate {
   std::size_t walls_known_ = 0;
   std::size_t walls_next_ = 0;
   counter preempted_;
+  counter wakes_refused_;
   time_statistics statistics_;
 };
 

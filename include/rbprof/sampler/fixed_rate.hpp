@@ -28,6 +28,7 @@ class fixed_rate {
     statistics_.decided(true);
     return true;
   }
+  [[nodiscard]] bool admit_wake(mono) noexcept { return true; }
   void charge(mono, const sample_cost& cost) noexcept { statistics_.took(cost.wall); }
   [[nodiscard]] nanos nap(mono) const noexcept { return nanos{0}; }
   void reset(mono) noexcept { statistics_.reset(); }
