@@ -121,7 +121,7 @@ TEST_CASE("a clock that goes back is counted, once for each time, and gives no t
   CHECK(accounted(t) == t.counters().scheduled);
 }
 
-TEST_CASE("arming is refused twice and without a period; what was left over is missed",
+TEST_CASE("arming is refused twice and without a period, and what was left over is missed",
           "[manual]") {
   vm::simulated v;
   manual t;

@@ -99,6 +99,15 @@ TEST_CASE("threads that compute share the lock by quanta, and waits overlap", "[
   CHECK(v.truth(1).all == vm::simulated_times{150ms, 320ms});
 }
 
+TEST_CASE("a thread alone keeps the lock beyond its quantum", "[simulated]") {
+  vm::simulated v;
+  witness w(v);
+  v.append(v.main_thread, {steps::run(work, 350ms), steps::native(call, 350ms)});
+  v.run();
+  CHECK(w.lines.empty());
+  CHECK(v.truth(v.main_thread).all == vm::simulated_times{700ms, 700ms});
+}
+
 TEST_CASE("a safe point that is asked for inside a step comes at that instant", "[simulated]") {
   vm::simulated v;
   witness w(v);
