@@ -93,7 +93,7 @@ profile small() {
 TEST_CASE("the page zooms, searches, inverts and switches value and thread") {
   NEEDS_BROWSER();
   const nlohmann::json out = drive(small(), R"js(
-    const leaf = () => layout.flat().find(e => title(e.n) === 'leaf' && e.n.up !== root);
+    const leaf = () => layout.flat().find(e => title(e.n) === 'leaf' && e.n.depth === 3);
     out.title = document.title;
     out.names = layout.map(row => row.map(e => title(e.n)));
     out.all = root.value;
