@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The rbprof authors
+// SPDX-License-Identifier: MIT
+#ifndef RBPROF_FWD_HPP
+#define RBPROF_FWD_HPP
+
+// Names for headers of a host that only pass them on.
+
+namespace rbprof::inline v0 {
+
+class profile;
+class profile_builder;
+class flip_recorder;
+struct profiler_options;
+
+template <class Vm, class Trigger, class Sampler, class Context, class Recorder>
+class basic_profiler;
+
+namespace trigger {
+class manual;
+class postponed_job;
+class signal;
+}  // namespace trigger
+
+namespace sampler {
+class dynamic_rate;
+class fixed_rate;
+}  // namespace sampler
+
+namespace context {
+class thread_times;
+}
+
+namespace vm {
+class cruby;
+}
+
+namespace cruby {
+class profiler;
+struct options;
+}  // namespace cruby
+
+}  // namespace rbprof::inline v0
+
+#endif  // RBPROF_FWD_HPP
