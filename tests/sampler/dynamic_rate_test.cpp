@@ -137,6 +137,25 @@ TEST_CASE("a second charge within a rest makes it longer, never shorter", "[dyna
   CHECK(s.nap(start + 1ms) == 48ms + 490us);
 }
 
+TEST_CASE("wakes are sampled in advance until half a second of rest is owed", "[dynamic_rate]") {
+  dynamic_rate s;
+  int taken = 0;
+  while (s.admit_wake(start) && taken < 100) {
+    CHECK((taken == 0 || !s.admit(start)));  // a tick would have to wait
+    s.charge(start, {1ms, 0ns});
+    ++taken;
+  }
+  CHECK(taken == 11);  // 49 ms each: 539 ms are owed
+  CHECK(s.admit_wake(start + 40ms));
+  CHECK_FALSE(s.admit(start + 538ms));
+  CHECK(s.admit(start + 539ms));
+  std::uint64_t refused = 0;
+  s.each_statistic([&](const std::string& n, std::uint64_t v) {
+    if (n == "woken_samples_refused") refused = v;
+  });
+  CHECK(refused == 1);
+}
+
 TEST_CASE("a clock that goes back does not silence the sampler", "[dynamic_rate]") {
   dynamic_rate s;
   s.charge(start, {1ms, 0ns});
