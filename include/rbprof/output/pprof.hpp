@@ -26,18 +26,14 @@
 #include <rbprof/output/pprof_tables.hpp>
 #include <rbprof/output/sink.hpp>
 
-// profile.proto, the format of `go tool pprof` and of most services. Four rules come from its
-// readers:
-//  * `system_name` stays unset. With system_name == name pprof takes the name for a mangled C++
-//  symbol:
+// profile.proto, the format of `go tool pprof` and of most services. Its readers ask for four things:
+//  * `system_name` stays unset. When it equals the name, pprof takes that for a mangled C++ symbol:
 //    "<main>" becomes empty, "Kernel#<=>" becomes "Kernel#".
-//  * There is one mapping, and it says that functions, files and lines are known; without it pprof
-//  looks
-//    for a binary to symbolize with.
+//  * There is one mapping, which says that functions, files and lines are known; without it pprof
+//    looks for a binary to symbolize with.
 //  * A location is a function at a line. Stacks are leaf first.
 //  * Columns are those of the profile, whatever the values are: two files can be compared
-//  (-diff_base)
-//    only when their columns are equal.
+//    (-diff_base) only when their columns are equal.
 //
 // Samples are written as they are read and only what they use is numbered, so the memory in use is
 // that of the tables, not that of the file. Text comes first to last in the order of use: equal

@@ -13,12 +13,10 @@
 #include <utility>
 
 // Where a writer puts its bytes. A writer hands them over piece by piece, so that exporting a large
-// profile never holds the whole file: the same code fills a string, a gzip stream or a file on
-// disk.
+// profile never holds the whole file: the same code fills a string, a gzip stream or a file.
 //
 // The libraries under the writers may throw (out of memory, above all). Nothing is thrown past a
-// function of this directory: `guarded` turns it into a status, because the caller is often C or a
-// VM.
+// function of this directory: `guarded` turns it into a status; the caller is often C or a VM.
 
 namespace rbprof::inline v0 {
 namespace output {
