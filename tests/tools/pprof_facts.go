@@ -7,6 +7,7 @@
 //
 //	GO111MODULE=off GOPATH=/usr/share/gocode go build -o pprof_facts pprof_facts.go
 //	pprof_facts profile.pb.gz
+//	pprof_facts -stacks profile.pb.gz
 //
 // Needs Debian's golang-go and golang-github-google-pprof-dev. It exits 1 with one
 // line on standard error when the file is not a valid profile.
@@ -24,6 +25,11 @@
 //	labels        {key: {value: {type: sum}}} string labels and number labels alike
 //	num_units     {key: [unit]}
 //	strings_bad   strings that are not valid UTF-8
+//
+// With -stacks also, for what sums can't tell:
+//
+//	frames        [[name, file, line, first line of the function]]
+//	stacks        [{frames: [indices, leaf first], labels: {key: [values]}, values: {type: value}}]
 package main
 
 import (
@@ -37,6 +43,50 @@ import (
 	"github.com/google/pprof/profile"
 )
 
+// listStacks gives every sample as it is, with its frames by number.
+func listStacks(p *profile.Profile) ([][]interface{}, []map[string]interface{}) {
+	type frame struct {
+		name, file  string
+		line, start int64
+	}
+	numbers := map[frame]int{}
+	frames := [][]interface{}{}
+	stacks := []map[string]interface{}{}
+	for _, s := range p.Sample {
+		path := []int{}
+		for _, l := range s.Location {
+			for _, line := range l.Line {
+				f := frame{line: line.Line}
+				if line.Function != nil {
+					f.name, f.file, f.start = line.Function.Name, line.Function.Filename, line.Function.StartLine
+				}
+				n, known := numbers[f]
+				if !known {
+					n = len(frames)
+					numbers[f] = n
+					frames = append(frames, []interface{}{f.name, f.file, f.line, f.start})
+				}
+				path = append(path, n)
+			}
+		}
+		labels := map[string][]string{}
+		for key, vals := range s.Label {
+			labels[key] = append(labels[key], vals...)
+		}
+		for key, vals := range s.NumLabel {
+			for _, v := range vals {
+				labels[key] = append(labels[key], strconv.FormatInt(v, 10))
+			}
+		}
+		values := sums{}
+		for k, t := range p.SampleType {
+			values[t.Type] += s.Value[k]
+		}
+		stacks = append(stacks, map[string]interface{}{"frames": path, "labels": labels, "values": values})
+	}
+	return frames, stacks
+}
+
 type sums map[string]int64
 
 func add(into map[string]sums, outer, inner string, v int64) {
@@ -47,11 +97,12 @@ func add(into map[string]sums, outer, inner string, v int64) {
 }
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: pprof_facts PROFILE")
+	withStacks := len(os.Args) == 3 && os.Args[1] == "-stacks"
+	if len(os.Args) != 2 && !withStacks {
+		fmt.Fprintln(os.Stderr, "usage: pprof_facts [-stacks] PROFILE")
 		os.Exit(2)
 	}
-	f, err := os.Open(os.Args[1])
+	f, err := os.Open(os.Args[len(os.Args)-1])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -150,6 +201,9 @@ func main() {
 		"totals": totals, "flat": flat, "cum": cum, "lines": lines,
 		"labels": labels, "num_units": unitLists, "strings_bad": list(bad),
 		"functions": len(p.Function), "locations": len(p.Location), "comments": p.Comments,
+	}
+	if withStacks {
+		facts["frames"], facts["stacks"] = listStacks(p)
 	}
 	if p.PeriodType != nil {
 		facts["period"] = map[string]interface{}{"type": p.PeriodType.Type, "unit": p.PeriodType.Unit, "value": p.Period}

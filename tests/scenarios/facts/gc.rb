@@ -1,0 +1,27 @@
+# SPDX-FileCopyrightText: 2026 The rbprof authors
+# SPDX-License-Identifier: MIT
+
+# The collector.
+
+scenario "s19", fine: true, varying: %w[gc_count] do
+  gc = profile.collector
+  near "cpu of the collector", gc.cpu, ground[:gc_s], percent: 25
+  exactly "the collector's place", gc.frames.map(&:name), ["Garbage Collection"]
+  majors = gc.rows.select { |r| r.label("gc type").to_s.start_with?("major") }.sum(&:samples)
+  at_most "reports a second, majors aside", (gc.samples - majors) / profile.duration, 100
+  totals
+end
+
+scenario "s20", fine: true do
+  gc = profile.collector
+  id = profile.id_of("main")
+  account = profile.account(id)
+  at_least "share of the collector", gc.cpu / account.cpu, 0.30
+  points "share of the collector against the program's own clock", gc.cpu / account.cpu, ground[:gc_s] / ground[:cpu_s], 8
+  at_least "reports", gc.samples, ground[:majors]
+  sure "a reason", gc.labels_of("gc reason").any?, gc.labels_of("gc reason")
+  sure "type major", gc.labels_of("gc type").include?("major"), gc.labels_of("gc type")
+  exactly "the thread that ran it", gc.labels_of("gc thread id"), [id]
+  near "cpu of busy_between", main.cum_cpu("busy_between"), ground[:busy_s], percent: 15
+  totals
+end
