@@ -50,7 +50,7 @@ class CommandLine
   # Under the profiler, with a profile p.pb.gz.
   def profiled(name, *args, **how) = host("--out", "p.pb.gz", name, *args, **how)
 
-  # `signal` is sent when the program has printed "ready".
+  # `signal` is sent when the program has printed "ready" and gone to sleep.
   def run(command, stdin: "", signal: nil, env: {})
     Open3.popen3(env, *command, chdir: dir) do |i, o, e, waiter|
       i.write(stdin)
@@ -59,6 +59,7 @@ class CommandLine
       out = +""
       if signal
         out << o.gets.to_s
+        sleep 0.2 # so that it stands where it waits, and not in the middle of printing
         Process.kill(signal, waiter.pid)
       end
       rest = Thread.new { o.read }

@@ -19,7 +19,7 @@ scenario "s30", options: %w[--interval 1ms] do
 end
 
 scenario "s31", options: %w[--interval 1ms] do
-  exactly "timeouts, done, killed, raised", ground.values_at(:timeouts, :done, :killed, :raised), [25, 25, 12, 12]
+  exactly "timeouts, done, killed, raised", ground.values_at(:timeouts, :done, :killed, :raised), [10, 10, 6, 6]
   sure "sampling goes on to the end: tail_spin", profile.cum_cpu("tail_spin").positive?, profile.cum_cpu("tail_spin")
   not_covered "strings of tail_alloc", "this host profiles no allocations"
 end

@@ -29,5 +29,5 @@ def pang(d, n)
   end
   d == 0 ? 0 : ping(d - 1, n)
 end
-25.times { ping(59, 20_000) }
+60.times { ping(59, 20_000) }
 puts "GROUND self_ratio=1:2:3"

@@ -25,9 +25,9 @@ def gen_work(n)
     i += 1
   end
 end
-fa = Fiber.new { 100.times { fiber_a_work(120_000); Fiber.yield }; :a_done }
-fb = Fiber.new { 100.times { fiber_b_work(60_000); Fiber.yield }; :b_done }
-100.times { fa.resume; fb.resume }
+fa = Fiber.new { 500.times { fiber_a_work(120_000); Fiber.yield }; :a_done }
+fb = Fiber.new { 500.times { fiber_b_work(60_000); Fiber.yield }; :b_done }
+500.times { fa.resume; fb.resume }
 e = Enumerator.new { |y| 40.times { |k| gen_work(60_000); y << k } }
 got = 0
 begin

@@ -14,7 +14,7 @@ def busy_between(n)
   end
 end
 has = Object.const_defined?(:Process)
-clk = lambda { has ? Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) : Time.now.to_f }
+clk = lambda { has ? Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) : Time.now.to_f }
 t0 = clk.call
 gc = 0.0
 busy = 0.0

@@ -9,7 +9,7 @@
 require "timeout"
 hit = 0
 done = 0
-25.times do
+10.times do
   begin
     Timeout.timeout(0.02) { loop { Array.new(50) { |i| i.to_s } } }
   rescue Timeout::Error
@@ -19,7 +19,7 @@ done = 0
 end
 killed = 0
 raised = 0
-12.times do
+6.times do
   t = Thread.new { loop { "x" * 20 } }
   sleep 0.003
   t.kill
@@ -42,4 +42,4 @@ def tail_spin; x = 0; 2_000_000.times { |i| x ^= i }; x; end
 tail_alloc
 tail_spin
 puts "GROUND timeouts=#{hit} done=#{done} killed=#{killed} raised=#{raised}"
-raise "changed behaviour" unless hit == 25 && done == 25 && killed == 12
+raise "changed behaviour" unless hit == 10 && done == 10 && killed == 6
