@@ -115,8 +115,8 @@ struct arguments {
     if (option == "--stats") a.stats = true;
     if (option == "--help" || option == "-h") a.help = true;
     if (option == "--out") {
-      a.out.push_back(std::filesystem::absolute(*value));  // the program may change its directory
       if (value->empty()) return bad("a file name");
+      a.out.push_back(std::filesystem::absolute(*value));  // the program may change its directory
       if (!is_known_format(a.out.back())) return bad("a name that ends in .pb.gz, .pb, .html, .collapsed or .txt");
     }
     if (option == "--interval") {

@@ -100,12 +100,16 @@ int main(int argc, char** argv) {
   for_ruby.push_back(nullptr);
   void* const program = ruby_options(count, for_ruby.data());
   int status = 0;
-  if (ruby_executable_node(program, &status) == 0) return ruby_cleanup(status);
+  if (ruby_executable_node(program, &status) == 0) {  // a syntax error, said by Ruby already
+    ruby_cleanup(0);
+    return status;
+  }
 
   rbprof::cruby::profiler profiler(h.asked.profiler);
   if (const absl::Status started = profiler.start(); !started.ok()) {
     complain(started);
-    return ruby_cleanup(2);
+    ruby_cleanup(0);
+    return 2;
   }
   h.profiler = &profiler;
   h.pid = getpid();

@@ -82,7 +82,7 @@ class basic_profiler : private detail::policy_check<V, T, S, C, R> {
     const fork_mutex_hold hold(control_);
     return running_;
   }
-  /// What this VM can do in this process, and why not.
+  /// What this VM can do in this process, and why not. Empty before the first start.
   [[nodiscard]] std::vector<capability> capabilities() const;
   /// Every count, by name. Those of time start over at each flush; see docs/statistics.md.
   [[nodiscard]] std::vector<profile_statistic> stats() const;
@@ -109,6 +109,7 @@ class basic_profiler : private detail::policy_check<V, T, S, C, R> {
   settled settle_from_outside() ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
   absl::StatusOr<profile> take(settled state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
   void remark(settled state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
+  void learn_capabilities() ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
   void finish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
 
   void forked() noexcept;
@@ -125,6 +126,7 @@ class basic_profiler : private detail::policy_check<V, T, S, C, R> {
   bool stop_came_first_ ABSL_GUARDED_BY(control_) = false;
   bool hooks_are_gone_ ABSL_GUARDED_BY(control_) = true;
   detail::window window_ ABSL_GUARDED_BY(control_);
+  std::vector<capability> capabilities_ ABSL_GUARDED_BY(control_);  // as last known while attached
   tick_counters ticks_at_flush_ ABSL_GUARDED_BY(control_);
   std::uint64_t flush_successes_ ABSL_GUARDED_BY(control_) = 0;
   std::uint64_t flush_failures_ ABSL_GUARDED_BY(control_) = 0;
@@ -197,6 +199,7 @@ absl::Status basic_profiler<V, T, S, C, R>::start() {
     finish();
     return armed;
   }
+  learn_capabilities();
   pool_type::instance().set_owner(place_, detail::current_tid());
   running_ = ever_started_ = true;
   return absl::OkStatus();
@@ -232,6 +235,7 @@ absl::StatusOr<profile> basic_profiler<V, T, S, C, R>::stop() {
   const fork_mutex_hold hold(control_);
   if (!running_) return absl::FailedPreconditionError("this profiler was stopped meanwhile");
   const settled state = settled_here ? settled::yes : settle_from_outside();
+  learn_capabilities();
   finish();
   running_ = false;
   if (!hooks_are_gone_) {
@@ -304,6 +308,7 @@ void basic_profiler<V, T, S, C, R>::finish() {
 template <class V, class T, class S, class C, class R>
 absl::StatusOr<profile> basic_profiler<V, T, S, C, R>::take(settled state) {
   recorded_interval interval;
+  learn_capabilities();
   const absl::Status flushed =
       lane().store.flush(options_.flush_patience, lane().vm.now(), window_.builder(), interval);
   if (!flushed.ok()) {
@@ -331,7 +336,7 @@ void basic_profiler<V, T, S, C, R>::remark(settled state) {
   profile_builder& b = window_.builder();
   b.add_comment(std::string("rbprof ") + version_text);
   std::string on = "capabilities:";
-  for (const capability& c : detail::list_capabilities(lane().vm)) {
+  for (const capability& c : capabilities_) {
     if (c.on) on += ' ' + c.name;
     else b.add_comment(c.name + ": off" + (c.why.empty() ? "" : ", " + c.why));
   }
@@ -344,10 +349,17 @@ void basic_profiler<V, T, S, C, R>::remark(settled state) {
   }
 }
 
+/// What the VM can do is known while it is attached and up; afterwards the last answer stands.
+template <class V, class T, class S, class C, class R>
+void basic_profiler<V, T, S, C, R>::learn_capabilities() {
+  if (lane().vm.features() == feature::none && !capabilities_.empty()) return;
+  capabilities_ = detail::list_capabilities(lane().vm);
+}
+
 template <class V, class T, class S, class C, class R>
 std::vector<capability> basic_profiler<V, T, S, C, R>::capabilities() const {
-  if (place_ == nullptr) return {};
-  return detail::list_capabilities(lane().vm);
+  const fork_mutex_hold hold(control_);
+  return capabilities_;
 }
 
 template <class V, class T, class S, class C, class R>

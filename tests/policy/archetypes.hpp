@@ -187,6 +187,7 @@ struct recorder {
   bool enter() noexcept { return false; }
   bool write(const rb::record&) noexcept { return false; }
   void leave() noexcept {}
+  void forget_keys() noexcept {}
   [[nodiscard]] std::uint32_t generation() const noexcept { return 0; }
   absl::Status flush(rb::nanos, rb::mono, rb::profile_builder&, rb::recorded_interval&) {
     return absl::OkStatus();

@@ -101,6 +101,7 @@ concept recorder =
       { r.enter() } noexcept -> std::same_as<bool>;      // false = refused, counted
       { r.write(x) } noexcept -> std::same_as<bool>;     // false = key unknown and no frames: nothing written
       { r.leave() } noexcept;
+      { r.forget_keys() } noexcept;  // sampling side: handles in keys may be used again for other stacks
       { cr.generation() } noexcept -> std::same_as<std::uint32_t>;  // of the last record; sampling side
       { r.flush(patience, now, into, interval) } -> std::same_as<absl::Status>;
       { r.close(patience) } noexcept -> std::same_as<bool>;  // false = somebody is still inside

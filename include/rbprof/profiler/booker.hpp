@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <rbprof/base/hash_bytes.hpp>
 #include <rbprof/model/text.hpp>
 #include <rbprof/model/value_type.hpp>
 #include <rbprof/policy/context.hpp>
@@ -97,7 +98,11 @@ class booker {
     const std::uint32_t now = store_.generation();
     return std::exchange(generation_, now) != now;
   }
-  void forget(V& v, lock& lk) noexcept { frames_.forget(v, lk); }
+  /// Lets go of every frame, and of the recorder's keys, which are made of frames.
+  void forget(V& v, lock& lk) noexcept {
+    store_.forget_keys();
+    frames_.forget(v, lk);
+  }
   [[nodiscard]] const frame_cache<V>& names() const noexcept { return frames_; }
 
  private:
@@ -149,7 +154,7 @@ class booker {
   frame_entry truncated_;
   frame mark_ = ones();
   std::size_t max_frames_ = 0;
-  std::uint32_t generation_ = 0;
+  std::uint32_t generation_ = store_.generation();
 };
 
 [[nodiscard]] inline values to_values(const row& r) noexcept {

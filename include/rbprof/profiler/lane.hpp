@@ -105,7 +105,7 @@ class lane {
     record_type& rec = *at->second;
     refresh_words(lk, rec);
     context.end(vm, lk, th, rec.state, [&](const row& r) {
-      if (r.where == row::place::captured) put_last(lk, rec, r);
+      if (r.where == row::place::captured) put_unseen(lk, rec, r);
       else put_other(rec, r);
     });
     if (latest_ == &rec) latest_ = nullptr;
@@ -202,7 +202,7 @@ class lane {
     const inside here(*this);
     threads_.clear();
     latest_ = nullptr;
-    booker_.forget(vm, lk);
+    drop_caches(lk);
   }
 
   // --- fork: docs at lane_pool ---------------------------------------------------------------------------
@@ -372,16 +372,21 @@ class lane {
     }
   }
 
-  /// A row of a thread whose stack can't be read now: cpu where it was last seen, the rest waits.
+  /// A row of a thread whose stack can't be read now, or never again: what is less than a tick goes where it was
+  /// last seen, and so does the cpu of more; what it waited, nobody saw where.
   void put_unseen(lock& lk, record_type& rec, const row& r) {
     counts.thread_samples.add();
     const nanos ran = std::min(r.cpu, r.wall);
-    if (r.cpu.count() != 0) put_last(lk, rec, {r.where, r.cpu, ran, r.samples, {}});
-    const row wait{r.where, nanos{0}, r.wall - ran, r.cpu.count() != 0 ? 0 : r.samples, {}};
-    if (wait.wall.count() == 0) return;
-    const bool waits = !has(vm.features(), feature::other_stacks) && rec.thread != vm.current(lk);
-    booker_.put(waits ? stand_in::not_running : stand_in::unattributed,
-                labels(rec, thread_status::unknown), to_values(wait));
+    const nanos waited = r.wall - ran;
+    if (waited <= period_) {
+      put_last(lk, rec, r);
+      return;
+    }
+    const bool hidden = !has(vm.features(), feature::other_stacks) || rec.wait_unseen;
+    booker_.put(hidden ? stand_in::not_running : stand_in::unattributed,
+                labels(rec, thread_status::unknown),
+                to_values({r.where, nanos{0}, waited, r.samples, {}}));
+    if (r.cpu.count() != 0) put_last(lk, rec, {r.where, r.cpu, ran, 0, {}});
   }
 
   /// A row on the stack that the thread was last seen running with.
@@ -436,12 +441,18 @@ class lane {
   /// The recorder writes to other tables than before: frames of the old ones are let go.
   void drop_caches_if_stale(lock& lk) noexcept {
     if (!booker_.moved_on()) return;
+    drop_caches(lk);
+    counts.caches_dropped.add();
+  }
+
+  /// Everything that refers to a frame of the VM goes at once: a handle that is not kept alive may be that of
+  /// another frame the next time it is seen.
+  void drop_caches(lock& lk) noexcept {
     for (const auto& [th, rec] : threads_) {
       rec->path.steps.clear();
       rec->last_stack.clear();
     }
     booker_.forget(vm, lk);
-    counts.caches_dropped.add();
   }
 
   static label_entry& labels(record_type& rec, thread_status s) noexcept {

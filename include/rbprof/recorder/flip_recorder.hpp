@@ -89,6 +89,11 @@ class flip_recorder {
   /// Closes what enter() opened. Contract as enter(); cannot fail.
   void leave() noexcept { word_.leave(); }
 
+  /// Forgets every key: the handles that they are made of may come to mean other stacks. Ids stay valid.
+  ///
+  /// Calls from:  the sampler, VM lock held, not inside · Blocks: never · Allocates: never
+  void forget_keys() noexcept { cache_->clear(); }
+
   /// Of the tables that the last enter() found. Ids of another generation are worthless; entries and paths
   /// notice by themselves, a caller's own caches are to be dropped when this changes.
   ///

@@ -121,6 +121,7 @@ class ticker {
       ticks_.expired(1, found.due);
       request_(self_);
     }
+    ticks_.missed(schedule_.advance(monotonic_now()).ticks);
   }
 
   tick_ledger& ticks_;
