@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The rbprof authors
 // SPDX-License-Identifier: MIT
 //
-// What a record costs the sampling thread. Frames are 16 bytes, as on a real adapter; the hash of their
-// bytes, which the caller computes, is inside of what is measured.
+// What a record costs the sampling thread. Frames are 16 bytes, as on a real adapter. The floor is the hash of
+// their bytes, which the caller computes; it is inside of what is measured.
 //
 //   floor   enter and leave
 //   seen    64 stacks in rotation, half of the frames differ from the stack before
@@ -12,6 +12,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -20,10 +21,14 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <rbprof/base/hash_bytes.hpp>
 #include <rbprof/recorder/flip_recorder.hpp>
+
+#include "allocations.hpp"
+#include "beside.hpp"
 
 namespace {
 
@@ -91,20 +96,14 @@ void write_once(flip_recorder& r, const record& x) {
 void floor_of_a_record(benchmark::State& state) {
   flip_recorder r;
   r.open(monotonic_now());
-  for (auto _ : state) {
-    if (r.enter()) r.leave();
-  }
+  bench::run_beside(
+      state, 512, [] { benchmark::ClobberMemory(); },
+      [&] {
+        if (r.enter()) r.leave();
+      });
 }
 
-void hash_of_a_stack(benchmark::State& state) {
-  bench_program program;
-  const auto depth = static_cast<std::size_t>(state.range(0));
-  std::vector<captured_stack> all;
-  for (std::uint64_t i = 0; i < 64; ++i) all.push_back(program.stack(depth, depth / 2, i));
-  std::size_t next = 0;
-  for (auto _ : state) benchmark::DoNotOptimize(key_of(all[next++ % 64]));
-}
-
+/// Beside the hash of the stack's bytes, which is inside of it: `over_ns` is the rest.
 void record_of_a_seen_stack(benchmark::State& state) {
   flip_recorder r;
   r.open(monotonic_now());
@@ -120,11 +119,18 @@ void record_of_a_seen_stack(benchmark::State& state) {
     write_once(r, {key_of(s), s.entries, &labels, &path, worth()});
   }
   std::size_t next = 0;
-  for (auto _ : state) {
+  const auto record_next = [&] {
     const record x{key_of(all[next++ % 64]), {}, &labels, &path, worth()};
     if (!r.knows(x.key)) state.SkipWithError("the stack should be known");
     write_once(r, x);
-  }
+  };
+  std::size_t hashed = 0;
+  bench::run_beside(
+      state, 64, [&] { benchmark::DoNotOptimize(key_of(all[hashed++ % 64])); }, record_next);
+  state.counters["over_ns"] = state.counters["ns"] - state.counters["floor_ns"];
+  const std::uint64_t mallocs = bench::heap.calls.load();
+  for (int i = 0; i < 1000; ++i) record_next();
+  state.counters["mallocs"] = static_cast<double>(bench::heap.calls.load() - mallocs) / 1000;
 }
 
 void record_of_a_new_stack(benchmark::State& state, std::size_t changed) {
@@ -138,25 +144,35 @@ void record_of_a_new_stack(benchmark::State& state, std::size_t changed) {
   path_hint path;
   write_once(*r, {key_of(s), s.entries, nullptr, &path, worth()});
   std::uint64_t n = 0;
-  for (auto _ : state) {
-    // The last frame of those that change is the root-most: everything above it is a new path.
-    ++n;
+  const auto record_next = [&] {
+    // Two frames make it new: the root-most of those that change, 3000 times, then its neighbour as well.
     program.set(s, changed - 1, 1000 + n % 3000);
-    if (changed > 1)
-      program.set(s, changed - 2, 1000 + n / 3000 % 3000);
-    else
-      program.set(s, 0, 1000 + n % 3000);
-    const record x{{}, s.entries, nullptr, &path, worth()};
-    benchmark::DoNotOptimize(key_of(s));
-    write_once(*r, x);
-    if (n % 16384 == 0) {  // else "new" would be "(overflow)" after a while
-      state.PauseTiming();
-      profile_builder into(r->types());
-      recorded_interval interval;
-      if (!r->flush(std::chrono::seconds(1), monotonic_now(), into, interval).ok()) std::abort();
-      state.ResumeTiming();
-    }
+    program.set(s, changed > 1 ? changed - 2 : 1, 1000 + n / 3000 % 3000);
+    ++n;
+    write_once(*r, {{}, s.entries, nullptr, &path, worth()});
+  };
+  // Else "new" would be "(overflow)" after a while.
+  const std::uint64_t flush_every = std::max<std::uint64_t>(64, 250'000 / changed);
+  std::uint64_t flushed = 0;
+  bench::beside both;
+  for (auto _ : state) {
+    constexpr int block = 64;
+    const auto hash = [&] { benchmark::DoNotOptimize(key_of(s)); };
+    both.floor_took(bench::time_of(block, hash), block);
+    const nanos took = bench::time_of(block, [&] {
+      hash();
+      record_next();
+    });
+    both.work_took(took, block);
+    state.SetIterationTime(std::chrono::duration<double>(took).count() / block);
+    if (n - flushed < flush_every) continue;
+    flushed = n;
+    profile_builder into(r->types());
+    recorded_interval interval;
+    if (!r->flush(std::chrono::seconds(1), monotonic_now(), into, interval).ok()) std::abort();
+    if (r->last_flush().overflow != 0) state.SkipWithError("it was not new, it was an overflow");
   }
+  both.report(state);
 }
 
 void flush_of_1000_stacks(benchmark::State& state) {
@@ -176,11 +192,20 @@ void flush_of_1000_stacks(benchmark::State& state) {
   }
 }
 
-BENCHMARK(floor_of_a_record);
-BENCHMARK(hash_of_a_stack)->Arg(10)->Arg(100)->Arg(1000);
-BENCHMARK(record_of_a_seen_stack)->Arg(10)->Arg(100)->Arg(1000);
-BENCHMARK_CAPTURE(record_of_a_new_stack, at_the_leaf, 1)->Arg(10)->Arg(100)->Arg(1000);
-BENCHMARK_CAPTURE(record_of_a_new_stack, from_the_root, 1'000'000)->Arg(10)->Arg(100)->Arg(1000);
+BENCHMARK(floor_of_a_record)->UseManualTime()->Iterations(1000);
+BENCHMARK(record_of_a_seen_stack)->Arg(10)->Arg(100)->Arg(1000)->UseManualTime()->Iterations(1000);
+BENCHMARK_CAPTURE(record_of_a_new_stack, at_the_leaf, 1)
+    ->Arg(10)
+    ->Arg(100)
+    ->Arg(1000)
+    ->UseManualTime()
+    ->Iterations(300);
+BENCHMARK_CAPTURE(record_of_a_new_stack, from_the_root, 1'000'000)
+    ->Arg(10)
+    ->Arg(100)
+    ->Arg(1000)
+    ->UseManualTime()
+    ->Iterations(300);
 BENCHMARK(flush_of_1000_stacks)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
