@@ -17,8 +17,9 @@ TEST_CASE("a fork mutex that is held is not got by another thread in time", "[fo
   const auto other_gets_it = [&m] {
     bool got = false;
     std::thread([&] {
-      got = m.try_lock_until(monotonic_now() + nanos{2'000'000});
-      if (got) m.unlock();
+      if (!m.try_lock_until(monotonic_now() + nanos{2'000'000})) return;
+      got = true;
+      m.unlock();
     }).join();
     return got;
   };
