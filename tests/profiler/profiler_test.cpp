@@ -121,3 +121,47 @@ TEST_CASE("options out of range are refused in words") {
   CHECK_FALSE(simulated_profiler<vm::simulated>{{.max_frames = 4}}.start().ok());
   CHECK_FALSE(simulated_profiler<vm::simulated>{{.types = {}}}.start().ok());
 }
+
+TEST_CASE("counts of time start over at a flush, those of the process go on") {
+  simulated_profiler<vm::simulated> p{{.interval = 10ms}};
+  REQUIRE(p.start().ok());
+  drive(p);
+  p.vm().append(1, {steps::run({{1, 5}, {0, 1}}, 400ms)});
+  p.vm().run_for(200ms);
+  const auto first = p.flush();
+  REQUIRE(first.ok());
+  for (const auto& [name, value] : p.stats()) {
+    if (name == "samples" || name == "ticks" || name == "thread_samples") CHECK(value == 0);
+    if (name == "lifetime_flush_successes") CHECK(value == 1);
+  }
+  p.vm().run();
+  const auto second = p.stop();
+  REQUIRE(second.ok());
+  CHECK(statistic(*first, "ticks") + statistic(*second, "ticks") >= 39);
+  CHECK(statistic(*second, "ticks") <= 21);
+}
+
+TEST_CASE("a stack deeper than the limit keeps its leaf side and says what is missing") {
+  for (const std::uint32_t depth : {9U, 10U, 11U, 30U}) {
+    simulated_profiler<vm::simulated> p{{.interval = 10ms, .max_frames = 10}};
+    REQUIRE(p.start().ok());
+    drive(p);
+    vm::simulated_stack stack;
+    for (std::uint32_t i = depth; i > 0; --i) stack.push_back({i, 1});
+    p.vm().append(1, {steps::run(stack, 100ms)});
+    p.vm().run_for(95ms);
+    const auto profile = p.stop();
+    REQUIRE(profile.ok());
+    for (const auto& s : profile->samples()) {
+      if (label_of(*profile, s, "thread id") != simulated_thread_id(1)) continue;
+      const bool cut = depth > 10;
+      CHECK(profile->stack(s.stack).depth == (cut ? 11U : depth));
+      CHECK(leaf_of(*profile, s) == "function_" + std::to_string(depth));
+      std::string root;
+      profile->each_frame(s.stack, [&](rbprof::frame_id f) {
+        root = std::string(profile->string(profile->function(profile->frame(f).function).name));
+      });
+      CHECK((root == "Truncated Frames") == cut);
+    }
+  }
+}
