@@ -112,7 +112,8 @@ class process {
 
   /// The slot of the running thread, made and announced when it has none; null while it ends.
   [[nodiscard]] thread_slot* current(lock_witness& lk);
-  /// Reads names, and what else only Ruby methods tell. Inline only, never in a job.
+  /// Reads names, and what else only Ruby methods tell. Inline only, never in a job. Other threads may run
+  /// meanwhile: the sink may be told of their begins and ends, but it gets no safe point.
   void read_threads(lock_witness& lk);
   [[nodiscard]] VALUE main_thread() const noexcept { return main_; }
 
@@ -185,7 +186,7 @@ class process {
   std::atomic<pid_t> main_tid_{0};
   bool gc_on_ = false;                        // events go to the sink
   bool gc_told_ = false;                      // the sink was told of this collection's beginning
-  bool in_ruby_ = false;                      // a Ruby method runs on our behalf
+  bool in_ruby_ = false;                      // the sink asked for names, and Ruby methods run for it
   bool asked_in_ruby_ = false;
   VALUE main_ = Qnil;
   VALUE gc_trace_ = Qnil;

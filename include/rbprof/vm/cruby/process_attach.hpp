@@ -169,12 +169,15 @@ inline thread_slot& process::add_thread(VALUE thread, pid_t tid, std::uintptr_t 
 inline void process::read_threads(lock_witness& lk) {
   if (in_ruby_ || !calm()) return;
   in_ruby_ = true;
-  const std::vector<thread_slot*> all = threads.list();  // threads may come while Ruby runs
+  const std::vector<thread_slot*> all = threads.list();  // threads come and go while Ruby runs
   for (thread_slot* s : all) {
-    if (s->exited.load(std::memory_order_acquire)) continue;
+    const VALUE thread = s->thread;
+    if (thread == 0 || s->exited.load(std::memory_order_acquire)) continue;
     thread_answers answers;
-    auto ask = [&] { answers.ask(s->thread, s->started_at.empty() && s->thread != main_); };
-    if (protect(ask)) {
+    auto ask = [&] { answers.ask(thread, s->started_at.empty() && thread != main_); };
+    const bool good = protect(ask);
+    if (s->thread != thread) continue;  // it ended meanwhile, and the slot may be another one's
+    if (good) {
       answers.store(*s);
       RB_GC_GUARD(answers.name);
       RB_GC_GUARD(answers.text);
@@ -194,7 +197,7 @@ inline void process::read_threads(lock_witness& lk) {
   }
 }
 
-/// What happened to threads while nobody was told: births during a Ruby call of ours, deaths, a fork.
+/// What happened to threads while nobody was told: births while we were not attached, deaths, a fork.
 inline void process::tend(lock_witness& lk) {
   if (forked_.exchange(false, std::memory_order_acquire)) {  // pairs with release in on_fork_child()
     const VALUE me = rb_thread_current();
@@ -210,7 +213,7 @@ inline void process::tend(lock_witness& lk) {
     });
     changed_.store(true, std::memory_order_relaxed);
   }
-  if (in_ruby_ || !changed_.exchange(false, std::memory_order_acquire)) return;
+  if (!changed_.exchange(false, std::memory_order_acquire)) return;
   const std::vector<thread_slot*> all = threads.list();
   for (thread_slot* s : all) {
     if (s->exited.load(std::memory_order_acquire)) {

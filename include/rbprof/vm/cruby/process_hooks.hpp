@@ -104,16 +104,16 @@ inline void process::on_thread(rb_event_flag_t event, VALUE, VALUE, ID, VALUE) n
       });
     }
     if (p.threads.find(thread) == nullptr) static_cast<void>(p.add_thread(thread, tid, self_id()));
-    if (!p.armed() || p.in_ruby_) {
+    if (!p.armed()) {
       p.changed_.store(true, std::memory_order_relaxed);
       return;
     }
   }
   thread_slot* const s = p.threads.find(thread);
   if (s == nullptr) return;
-  if (p.armed() && !p.in_ruby_) {
+  if (p.armed()) {
     if (calm()) {
-      p.in_ruby_ = true;
+      // Other threads may run meanwhile, and come here too: nothing of ours is half done.
       thread_answers answers;
       auto ask = [&] { answers.ask(thread, event == RUBY_EVENT_THREAD_BEGIN); };
       if (protect(ask)) {
@@ -123,7 +123,6 @@ inline void process::on_thread(rb_event_flag_t event, VALUE, VALUE, ID, VALUE) n
       }
       RB_GC_GUARD(answers.name);
       RB_GC_GUARD(answers.text);
-      p.in_ruby_ = false;
     }
     p.tend(lk);
     if (event == RUBY_EVENT_THREAD_BEGIN) {

@@ -96,10 +96,11 @@ class thread_table {
   }
 
   /// The live ones now, in a list that stays good while threads come and go.
-  [[nodiscard]] const std::vector<thread_slot*>& list() {
-    list_.clear();
-    for (const auto& [thread, slot] : slots_) list_.push_back(slot);
-    return list_;
+  [[nodiscard]] std::vector<thread_slot*> list() const {
+    std::vector<thread_slot*> all;
+    all.reserve(slots_.size());
+    for (const auto& [thread, slot] : slots_) all.push_back(slot);
+    return all;
   }
   template <class F>
   void each(F&& f) const {
@@ -119,7 +120,6 @@ class thread_table {
  private:
   std::deque<thread_slot> all_;
   std::vector<thread_slot*> free_;
-  std::vector<thread_slot*> list_;
   absl::flat_hash_map<VALUE, thread_slot*> slots_;
   std::array<std::atomic<thread_slot*>, 1024> runners_{};
   std::atomic<std::size_t> limit_{0};
