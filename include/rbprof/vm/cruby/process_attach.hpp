@@ -144,7 +144,11 @@ inline void process::adopt_threads() {
       const VALUE id = rb_funcall(thread, rb_intern("native_thread_id"), 0);
       if (RB_INTEGER_TYPE_P(id)) tid = NUM2INT(id);
     };
-    if (!protect(ask_tid)) count.ruby_errors.add();
+    if (thread == me) {
+      tid = self_tid();  // Ruby has the parent's in the child of a plain fork()
+    } else if (!protect(ask_tid)) {
+      count.ruby_errors.add();
+    }
     thread_slot* s = threads.find(thread);
     if (s == nullptr) s = &add_thread(thread, tid, thread == me ? self_id() : 0);
     if (tid != 0) s->tid.store(tid, std::memory_order_relaxed);
