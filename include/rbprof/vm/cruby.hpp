@@ -198,9 +198,7 @@ class cruby {
     if (p.many_to_many()) {
       f("thread_cpu: off, Ruby threads move between native threads (RUBY_MN_THREADS)");
     }
-    if (p.count.jobs_other_ractor.get() != 0) {
-      f("ractors: only threads of the main Ractor are profiled");
-    }
+    f("ractors: only threads of the main Ractor are profiled");
   }
 
  private:
