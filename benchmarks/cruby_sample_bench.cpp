@@ -12,6 +12,7 @@
 //   new_leaf     a method that was never seen, on top of known callers
 //   new_frames   100 methods none of which was ever seen
 //   sleeping     one thread that runs, and others that wait at a Queue
+//   allocation   not a sample: Object.new while the profiler runs, its floor is the same without a profiler
 //
 // `mallocs` and `objects` are allocations in one sample, of memory and of Ruby objects.
 
@@ -158,6 +159,13 @@ void define_program() {
             __send__("#{prefix}#{i}")
             i += 1
           end
+        end
+      end
+      def allocate(count)
+        i = 0
+        while i < count
+          Object.new
+          i += 1
         end
       end
       def park(count)
@@ -350,6 +358,26 @@ void sample_of_new_frames(benchmark::State& state) {
   each_here_is_new(state, 3, code, 1 << 20);
 }
 
+/// An allocation while the collector's events are on, beside one without a profiler.
+void allocation_while_profiled(benchmark::State& state, bool gc_events) {
+  profiler p(options());
+  p.vm().options.gc_events = gc_events;
+  constexpr int block = 200'000;
+  const auto allocate = [] { run("Bench.allocate(" + std::to_string(block) + ")"); };
+  bench::beside both;
+  for (auto _ : state) {
+    both.floor_took(bench::cpu_time_of(allocate), block);
+    nanos took{0};
+    {
+      const running<profiler> on(p);
+      took = bench::cpu_time_of(allocate);
+    }
+    both.work_took(took, block);
+    state.SetIterationTime(std::chrono::duration<double>(took).count() / block);
+  }
+  both.report(state);
+}
+
 BENCHMARK(sample_of_a_seen_stack)
     ->Arg(10)
     ->Arg(100)
@@ -367,6 +395,8 @@ BENCHMARK(sample_beside_sleeping_threads)
     ->Arg(1000)
     ->UseManualTime()
     ->Iterations(100);
+BENCHMARK_CAPTURE(allocation_while_profiled, gc_events, true)->UseManualTime()->Iterations(15);
+BENCHMARK_CAPTURE(allocation_while_profiled, no_gc_events, false)->UseManualTime()->Iterations(15);
 
 }  // namespace
 
