@@ -43,7 +43,9 @@ absl::Status write(const rbprof::profile& p, const std::filesystem::path& file) 
   const std::string name = file.filename().string();
   const auto ends = [&](std::string_view end) { return std::string_view(name).ends_with(end); };
   if (ends(".html")) return output::write_flamegraph_html(p, file);
-  if (ends(".collapsed")) return output::write_collapsed(p, file);
+  if (ends(".collapsed")) {
+    return output::write_collapsed(p, file, {.type = rbprof::value_type::cpu_time});
+  }
   if (ends(".txt")) {
     return output::write_file(file, [&](output::sink& to) {
       return to.write(output::top_table(p, rbprof::value_type::cpu_time, 100));
