@@ -83,8 +83,10 @@ endif()
 if(RBPROF_HAS_CRUBY)
   rbprof_add_target(rbprof_cruby cruby "${RBPROF_CRUBY_HEADERS}")
   target_link_libraries(rbprof_cruby INTERFACE rbprof PkgConfig::RBPROF_RUBY)
-  # ruby.h has #warning lines that g++ 16 no longer silences in system headers.
+  # Hosts that include <ruby.h> before our headers: Ruby 3.3 includes <cstdbool>, where g++ 16's library has a
+  # #warning that is not silent in system headers.
   target_compile_options(
     rbprof_cruby
-    INTERFACE $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,16>>:-Wno-error=cpp>)
+    INTERFACE $<$<OR:$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,16>>,$<CXX_COMPILER_ID:Clang>>:-Wno-error=cpp>
+  )
 endif()

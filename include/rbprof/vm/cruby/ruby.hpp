@@ -10,12 +10,16 @@
 #include <cstdio>
 #include <string>
 
+// Ruby 3.3 includes <cstdbool>, where g++ 16 has a #warning that even system headers can't hide.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wcpp"
 #include <ruby.h>
 #include <ruby/debug.h>
 #include <ruby/ractor.h>
 #include <ruby/thread.h>
 #include <ruby/version.h>
 #include <ruby/vm.h>
+#pragma GCC diagnostic pop
 
 #undef snprintf
 #undef vsnprintf
