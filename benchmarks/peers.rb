@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Overhead of whole programs: the same workload without a profiler, under rbprof-cruby, and under stackprof, in turns.
-# stackprof does not time the collector, so --no-gc is what compares with it.
+# stackprof does not ask for the collector's events, so --no-gc is what compares with it.
 # Called by tools/bench --peers.
 #
 #   peers.rb RBPROF_CRUBY GEM_HOME RUNS
