@@ -28,8 +28,8 @@
 #include <rbprof/profiler/lane_pool.hpp>
 #include <rbprof/profiler/options.hpp>
 #include <rbprof/profiler/policy_check.hpp>
+#include <rbprof/profiler/reports.hpp>
 #include <rbprof/profiler/window.hpp>
-#include <rbprof/version.hpp>
 
 // basic_profiler composes five policies into a profiler. It is a handle: the lane that the VM calls back
 // comes from a pool that lives as long as the process, so a handle may be a static object, a local, or leaked.
@@ -88,8 +88,7 @@ class basic_profiler : private detail::policy_check<V, T, S, C, R> {
   [[nodiscard]] std::vector<profile_statistic> stats() const;
   /// The account of a thread: its words, and how far its clocks are booked. `id` as in the label `thread id`; empty
   /// = the calling thread's. Needs the VM lock.
-  [[nodiscard]] absl::StatusOr<std::vector<std::pair<std::string, std::string>>> inspect(
-      std::string_view id = {});
+  [[nodiscard]] absl::StatusOr<detail::thread_account> inspect(std::string_view id = {});
 
   /// False when the process had no lane left: then the policies can't be had and `start` says so.
   [[nodiscard]] bool usable() const noexcept { return place_ != nullptr; }
@@ -108,7 +107,6 @@ class basic_profiler : private detail::policy_check<V, T, S, C, R> {
   [[nodiscard]] bool settle_inline();
   settled settle_from_outside() ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
   absl::StatusOr<profile> take(settled state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
-  void remark(settled state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
   void learn_capabilities() ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
   void finish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
 
@@ -320,7 +318,7 @@ absl::StatusOr<profile> basic_profiler<V, T, S, C, R>::take(settled state) {
   profile_builder& b = window_.builder();
   b.set_period(options_.interval);
   b.set_program(options_.program);
-  remark(state);
+  detail::add_remarks(b, lane(), capabilities_, state == settled::yes);
   b.add_statistic("records", window_.records());
   each_count([&](std::string_view name, std::uint64_t value) { b.add_statistic(name, value); });
   ticks_at_flush_ = lane().trigger.counters();
@@ -329,24 +327,6 @@ absl::StatusOr<profile> basic_profiler<V, T, S, C, R>::take(settled state) {
   profile made = window_.take(options_.types);
   if (!running_) window_.shut();
   return made;
-}
-
-template <class V, class T, class S, class C, class R>
-void basic_profiler<V, T, S, C, R>::remark(settled state) {
-  profile_builder& b = window_.builder();
-  b.add_comment(std::string("rbprof ") + version_text);
-  std::string on = "capabilities:";
-  for (const capability& c : capabilities_) {
-    if (c.on) on += ' ' + c.name;
-    else b.add_comment(c.name + ": off" + (c.why.empty() ? "" : ", " + c.why));
-  }
-  b.add_comment(on);
-  if constexpr (requires(S& s) { s.each_remark([](const char*) {}); }) {
-    lane().sampler.each_remark([&](std::string_view line) { b.add_comment(line); });
-  }
-  if (state != settled::yes) {
-    b.add_comment("not settled: the VM gave no safe point in time, so time since each thread's last sample is not in here");
-  }
 }
 
 /// What the VM can do is known while it is attached and up; afterwards the last answer stands.
@@ -373,56 +353,23 @@ std::vector<profile_statistic> basic_profiler<V, T, S, C, R>::stats() const {
   return all;
 }
 
-/// ticks = samples + skipped + coalesced + missed + outstanding, in every period.
 template <class V, class T, class S, class C, class R>
 template <class F>
 void basic_profiler<V, T, S, C, R>::each_count(F&& f) const {
-  using detail::operator-;
-  lane_type& l = lane();
-  const tick_counters t = l.trigger.counters() - ticks_at_flush_;
-  const std::uint64_t samples = l.counts.samples.get();
-  const std::uint64_t refused = l.counts.refused.get();
-  f("ticks", t.scheduled);
-  f("samples", samples);
-  f("skipped", t.skipped + refused);
-  f("coalesced", t.coalesced);
-  f("missed", t.missed);
-  f("outstanding", t.scheduled - t.claimed - t.coalesced - t.missed - t.skipped);
-  f("clock_went_back", t.clock_went_back);
-  l.counts.each(f);
-  f("describe_failures", l.describe_failures());
-  detail::each_statistic_of(l.context, f);
-  detail::each_statistic_of(l.sampler, f);
-  detail::each_statistic_of(l.trigger, f);
-  detail::each_statistic_of(l.vm, f);
-  detail::each_statistic_of(l.store, f);
+  detail::each_count(lane(), ticks_at_flush_, f);
   f("lifetime_flush_successes", flush_successes_);
   f("lifetime_flush_failures", flush_failures_);
 }
 
 template <class V, class T, class S, class C, class R>
-absl::StatusOr<std::vector<std::pair<std::string, std::string>>>
-basic_profiler<V, T, S, C, R>::inspect(std::string_view id) {
-  using account = std::vector<std::pair<std::string, std::string>>;
+absl::StatusOr<detail::thread_account> basic_profiler<V, T, S, C, R>::inspect(
+    std::string_view id) {
   if (place_ == nullptr || !lane().is_open()) {
     return absl::FailedPreconditionError("this profiler is not running");
   }
-  lane_type& l = lane();
-  account found;
-  const bool here = l.vm.with_lock_here([&](typename V::lock_type& lk) {
-    thread_text own;
-    if (id.empty() && l.vm.describe(lk, l.vm.current(lk), own)) id = own.id;
-    l.each_thread(lk, [&](const thread_text& words, const typename C::thread_state& st) {
-      if (words.id != id) return;
-      found = {{"thread id", words.id}, {"thread name", words.name},
-               {"thread invoke location", words.started_at}};
-      if constexpr (requires { C::each_field(st, [](const char*, std::int64_t) {}); }) {
-        C::each_field(st, [&](const char* name, std::int64_t value) {
-          found.emplace_back(name, std::to_string(value));
-        });
-      }
-    });
-  });
+  detail::thread_account found;
+  const bool here = lane().vm.with_lock_here(
+      [&](typename V::lock_type& lk) { found = detail::inspect(lane(), lk, id); });
   if (!here) return absl::FailedPreconditionError("inspect() needs the VM lock");
   if (found.empty()) return absl::NotFoundError("no such thread is alive");
   return found;

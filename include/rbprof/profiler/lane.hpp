@@ -23,9 +23,9 @@
 #include <rbprof/policy/sampler.hpp>
 #include <rbprof/policy/trigger.hpp>
 #include <rbprof/policy/vm_adapter.hpp>
-#include <rbprof/profiler/booker.hpp>
 #include <rbprof/profiler/bytes.hpp>
 #include <rbprof/profiler/lane_statistics.hpp>
+#include <rbprof/profiler/row_writer.hpp>
 #include <rbprof/profiler/thread_record.hpp>
 
 // A lane is one VM lock: one writer at a time, with its own policies, threads, caches and recorder. It is what
@@ -54,10 +54,7 @@ class lane {
   using thread = typename V::thread_type;
 
   template <class RecorderOptions>
-  explicit lane(const RecorderOptions& options) : store(options), booker_(store) {
-    gc_thread_.text = {"GC", std::string(placeholder::gc), {}, false};
-    own_thread_.text = {"0", "rbprof", {}, false};
-  }
+  explicit lane(const RecorderOptions& options) : store(options), rows_(vm, store, counts) {}
   lane(const lane&) = delete;
 
   V vm;
@@ -105,8 +102,8 @@ class lane {
     record_type& rec = *at->second;
     refresh_words(lk, rec);
     context.end(vm, lk, th, rec.state, [&](const row& r) {
-      if (r.where == row::place::captured) put_unseen(lk, rec, r);
-      else put_other(rec, r);
+      if (r.where == row::place::captured) rows_.put_unseen(lk, rec, r);
+      else rows_.put_other(rec, r);
     });
     if (latest_ == &rec) latest_ = nullptr;
     threads_.erase(at);
@@ -151,8 +148,8 @@ class lane {
     const inside here(*this);
     threads_.clear();
     latest_ = nullptr;
-    period_ = period;
-    booker_.resize(max_frames);
+    rows_.period = period;
+    rows_.stacks.resize(max_frames);
     context.reset(vm.now());
     sampler.reset(vm.now());
     counts.reset();
@@ -225,7 +222,7 @@ class lane {
 
   [[nodiscard]] std::size_t thread_count() const noexcept { return threads_.size(); }
   [[nodiscard]] std::uint64_t describe_failures() const noexcept {
-    return booker_.names().failures();
+    return rows_.stacks.names().failures();
   }
   /// `f(words, state)` for each thread.
   template <class F>
@@ -245,16 +242,7 @@ class lane {
     lane& lane_;
   };
 
-  struct record_type : thread_record<V, C> {
-    using thread_record<V, C>::thread_record;
-    mono booked_due;      // the last tick that it was booked up to
-    mono resumed;         // when it last got the lock back after a tick had expired meanwhile
-    bool woke = false;    // and has not been sampled since
-    bool wait_unseen = false;  // it left the place of a wait without having been sampled there
-    nanos cpu_looked{0};  // its cpu clock when it was last looked at
-    mono due_before_gc;   // the last tick when its collection began
-    std::optional<mono> due_in_gc;  // the last tick that expired inside a collection of this thread
-  };
+  using record_type = thread_record<V, C>;
 
   [[nodiscard]] record_type* find(thread th) noexcept {
     const auto at = threads_.find(th);
@@ -315,7 +303,7 @@ class lane {
     const mono ended = vm.now();
     sample_cost cost{std::max(ended - began, nanos{0}),
                      cpu_ended ? std::max(*cpu_ended - cpu_began, nanos{0}) : nanos{0}};
-    context.overhead(rec.state, cost, [&](const row& r) { put_other(rec, r); });
+    context.overhead(rec.state, cost, [&](const row& r) { rows_.put_other(rec, r); });
     counts.sampling_cpu_ns.add(static_cast<std::uint64_t>(cost.cpu.count()));
     const nanos hooks = context.take_hook_cost();
     sampler.charge(ended, {cost.wall + hooks, cost.cpu + hooks});
@@ -324,91 +312,17 @@ class lane {
   /// Captures a thread's stack and books it up to `m.due`.
   void book(lock& lk, record_type& rec, const moment& m) {
     rec.booked_due = m.due;
-    const captured got = vm.capture(lk, rec.thread, booker_.room());
+    const captured got = vm.capture(lk, rec.thread, rows_.stacks.room());
     if (got.count == 0) {
       context.settle(vm, lk, rec.thread, rec.state, m,
-                     [&](const row& r) { put_unseen(lk, rec, r); });
+                     [&](const row& r) { rows_.put_unseen(lk, rec, r); });
       return;
     }
-    auto stack = booker_.prepare(vm, lk, rec.thread, got);
+    auto stack = rows_.stacks.prepare(vm, lk, rec.thread, got);
     context.settle(vm, lk, rec.thread, rec.state, m, [&](const row& r) {
-      counts.thread_samples.add();
-      put_seen(lk, rec, stack, r, m.running);
+      rows_.put_seen(lk, rec, stack, r, m.running, threads_.size() == 1);
     });
     if (m.running) rec.last_stack.assign(stack.raw.begin(), stack.raw.end());
-  }
-
-  /// A row whose stack was seen. A thread that has stopped meanwhile has two: what it burned before, on the
-  /// stack that it ran with, and the wait, on the stack that it stopped at.
-  void put_seen(lock& lk, record_type& rec, typename booker<V, R>::stack& stack, const row& r,
-                bool running) {
-    const nanos waited = r.wall - r.cpu;
-    const bool long_wait = waited > period_;
-    if (running && !long_wait) {
-      const thread_status s = r.cpu.count() > 0 ? thread_status::had_cpu : stack.waits;
-      booker_.put(vm, lk, rec.thread, stack, labels(rec, s), &rec.path, to_values(r));
-      return;
-    }
-    const bool wait_unseen = std::exchange(rec.wait_unseen, false);
-    const bool stack_waits =
-        !wait_unseen && (has_lock_events<V> || stack.waits != thread_status::unknown);
-    if (waited.count() > 0) {
-      const row wait{r.where, nanos{0}, waited, r.samples, {}};
-      if (long_wait && !stack_waits && (wait_unseen || threads_.size() > 1)) {
-        booker_.put(stand_in::not_running, labels(rec, thread_status::unknown), to_values(wait));
-      } else {
-        booker_.put(vm, lk, rec.thread, stack, labels(rec, stack.waits), &rec.path,
-                    to_values(wait));
-      }
-    }
-    if (r.cpu.count() == 0) return;
-    const row ran{r.where, r.cpu, std::min(r.cpu, r.wall), waited.count() > 0 ? 0 : r.samples, {}};
-    label_entry& had_cpu = labels(rec, thread_status::had_cpu);
-    if ((running && stack.waits == thread_status::unknown) || rec.last_stack.empty()) {
-      booker_.put(vm, lk, rec.thread, stack, had_cpu, &rec.path, to_values(ran));
-    } else {
-      auto before = booker_.again(vm, lk, rec.thread, rec.last_stack);
-      booker_.put(vm, lk, rec.thread, before, had_cpu, nullptr, to_values(ran));
-    }
-  }
-
-  /// A row of a thread whose stack can't be read now, or never again: what is less than a tick goes where it was
-  /// last seen, and so does the cpu of more; what it waited, nobody saw where.
-  void put_unseen(lock& lk, record_type& rec, const row& r) {
-    counts.thread_samples.add();
-    const nanos ran = std::min(r.cpu, r.wall);
-    const nanos waited = r.wall - ran;
-    if (waited <= period_) {
-      put_last(lk, rec, r);
-      return;
-    }
-    const bool hidden = !has(vm.features(), feature::other_stacks) || rec.wait_unseen;
-    booker_.put(hidden ? stand_in::not_running : stand_in::unattributed,
-                labels(rec, thread_status::unknown),
-                to_values({r.where, nanos{0}, waited, r.samples, {}}));
-    if (r.cpu.count() != 0) put_last(lk, rec, {r.where, r.cpu, ran, 0, {}});
-  }
-
-  /// A row on the stack that the thread was last seen running with.
-  void put_last(lock& lk, record_type& rec, const row& r) {
-    label_entry& l = labels(rec, r.cpu.count() > 0 ? thread_status::had_cpu : thread_status::unknown);
-    if (rec.last_stack.empty()) {
-      booker_.put(stand_in::unattributed, l, to_values(r));
-      return;
-    }
-    auto stack = booker_.again(vm, lk, rec.thread, rec.last_stack);
-    booker_.put(vm, lk, rec.thread, stack, l, nullptr, to_values(r));
-  }
-
-  void put_other(record_type& rec, const row& r) {
-    if (r.where == row::place::gc) {
-      counts.gc_samples.add();
-      booker_.put(stand_in::gc, gc_labels_of(rec, gc_thread_, r.gc), to_values(r));
-    } else if (r.where == row::place::overhead) {
-      booker_.put(stand_in::overhead, overhead_labels_of(rec, own_thread_), to_values(r));
-    } else {
-      booker_.put(stand_in::outside_vm, labels(rec, thread_status::waiting), to_values(r));
-    }
   }
 
   /// On a VM that tells nothing of its lock: books the threads that have burned cpu since they were last
@@ -434,13 +348,13 @@ class lane {
   void report_collections_of(lock& lk, record_type& rec, bool always) {
     if constexpr (has_gc_events<V>) {
       if (!std::exchange(rec.gc_pending, false) && !always) return;
-      context.report_gc(vm, lk, rec.thread, rec.state, [&](const row& r) { put_other(rec, r); });
+      context.report_gc(vm, lk, rec.thread, rec.state, [&](const row& r) { rows_.put_other(rec, r); });
     }
   }
 
   /// The recorder writes to other tables than before: frames of the old ones are let go.
   void drop_caches_if_stale(lock& lk) noexcept {
-    if (!booker_.moved_on()) return;
+    if (!rows_.stacks.moved_on()) return;
     drop_caches(lk);
     counts.caches_dropped.add();
   }
@@ -452,19 +366,13 @@ class lane {
       rec->path.steps.clear();
       rec->last_stack.clear();
     }
-    booker_.forget(vm, lk);
+    rows_.stacks.forget(vm, lk);
   }
 
-  static label_entry& labels(record_type& rec, thread_status s) noexcept {
-    return rec.by_status[static_cast<std::size_t>(s)];
-  }
-
-  booker<V, R> booker_;
+  row_writer<V, C, R> rows_;
   absl::flat_hash_map<thread, std::unique_ptr<record_type>, bytes_hash> threads_;
   record_type* latest_ = nullptr;  // the thread that last collected
   bool collections_pending_ = false;
-  nanos period_{10'000'000};
-  thread_entry gc_thread_, own_thread_;
   alignas(cache_line) std::atomic<bool> open_{false};
   std::atomic<std::uint64_t> settle_wanted_{0}, settle_done_{0};
   std::atomic<std::uint32_t> inside_{0};  // relaxed: read by the lone thread of a forked child alone

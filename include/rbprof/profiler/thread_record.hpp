@@ -7,10 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <rbprof/base/clock.hpp>
 #include <rbprof/model/text.hpp>
 #include <rbprof/policy/context.hpp>
 #include <rbprof/policy/recorder.hpp>
@@ -42,6 +44,13 @@ struct thread_record {
   path_hint path;
   std::vector<typename V::frame_type> last_stack;  // as last captured; empty = never
   bool gc_pending = false;
+  mono booked_due;                // the last tick that it was booked up to
+  mono resumed;                   // when it last got the lock back after a tick had expired meanwhile
+  bool woke = false;              // and has not been sampled since
+  bool wait_unseen = false;       // it left the place of a wait without having been sampled there
+  nanos cpu_looked{0};            // its cpu clock when it was last looked at
+  mono due_before_gc;             // the last tick when its collection began
+  std::optional<mono> due_in_gc;  // the last tick that expired inside a collection of this thread
 };
 
 [[nodiscard]] inline label_text text_label(std::string_view key, std::string_view value) {

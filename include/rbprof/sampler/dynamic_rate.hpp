@@ -149,17 +149,18 @@ class dynamic_rate {
   /// A cpu time of 0 was not measured, so it can't excuse anybody.
   [[nodiscard]] nanos to_be_charged(const sample_cost& cost) noexcept {
     if (walls_known_ == 0 || cost.cpu <= nanos{0}) return cost.wall;
-    if (cost.wall <= median() * preempted_factor) return cost.wall;
+    if (!is_over_the_median(cost.wall)) return cost.wall;
     preempted_.add();
     return std::min(cost.cpu, cost.wall);
   }
 
-  [[nodiscard]] nanos median() const noexcept {
-    std::array<nanos, median_window> sorted = walls_;
-    const auto middle = static_cast<std::ptrdiff_t>(walls_known_ / 2);
-    const auto end = static_cast<std::ptrdiff_t>(walls_known_);
-    std::nth_element(sorted.begin(), sorted.begin() + middle, sorted.begin() + end);
-    return sorted[walls_known_ / 2];
+  /// Whether `wall` is over four times the median of the walls known: more than half of them are small enough.
+  [[nodiscard]] bool is_over_the_median(nanos wall) const noexcept {
+    std::size_t small = 0;
+    for (std::size_t i = 0; i < walls_known_; ++i) {
+      if (walls_[i] * preempted_factor < wall) ++small;
+    }
+    return small > walls_known_ / 2;
   }
 
   void remember(nanos wall) noexcept {

@@ -195,6 +195,9 @@ class cruby {
       f("foreign_request: off, this Ruby can't be asked by other threads (3.3); it is signalled");
     }
     if (p.armed() && !p.gc_on()) f("gc: off, by option");
+    if (!cruby_detail::has_thread_hooks && p.gc_on()) {
+      f("collector events make every allocation slower on this Ruby, which no overhead target counts; without: gc_events = false");
+    }
     if (p.many_to_many()) {
       f("thread_cpu: off, Ruby threads move between native threads (RUBY_MN_THREADS)");
     }
