@@ -82,7 +82,7 @@ class basic_profiler : private detail::policy_check<V, T, S, C, R> {
     const fork_mutex_hold hold(control_);
     return running_;
   }
-  /// What this VM can do in this process, and why not. Empty before the first start.
+  /// What this VM can do in this process, and why not. Much of it is off until the first start.
   [[nodiscard]] std::vector<capability> capabilities() const;
   /// Every count, by name. Those of time start over at each flush; see docs/statistics.md.
   [[nodiscard]] std::vector<profile_statistic> stats() const;
@@ -338,8 +338,9 @@ void basic_profiler<V, T, S, C, R>::learn_capabilities() {
 
 template <class V, class T, class S, class C, class R>
 std::vector<capability> basic_profiler<V, T, S, C, R>::capabilities() const {
+  if (place_ == nullptr) return {};
   const fork_mutex_hold hold(control_);
-  return capabilities_;
+  return capabilities_.empty() ? detail::list_capabilities(lane().vm) : capabilities_;
 }
 
 template <class V, class T, class S, class C, class R>
