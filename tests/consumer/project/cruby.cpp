@@ -5,8 +5,16 @@
 
 #include <cstdio>
 
-int main() {
-  if (ruby_setup() != 0) return 1;
+int main(int argc, char** argv) {
+  ruby_sysinit(&argc, &argv);
+  RUBY_INIT_STACK;
+  ruby_init();
+  // From Ruby 3.3 on, Integer#times and others are there only after this.
+  static char name[] = "consumer";
+  static char flag[] = "-e";
+  static char nothing[] = "0";
+  char* options[] = {name, flag, nothing};
+  ruby_options(3, options);
   int failed = 0;
   {
     rbprof::cruby::profiler profiler;
