@@ -22,7 +22,8 @@ end
 
 scenario "s09", fine: true do
   body = (line_of(/define_method\(:dyn_spin\)/)..line_of(/def method_missing/))
-  dyn = main.frames.select { |f| f.native? ? false : body.cover?(f.line) }
+  # truth.rb, which tells the program's own measure at its end, has such lines too.
+  dyn = main.frames.select { |f| f.file.end_with?("/s09_define_method_and_missing.rb") && body.cover?(f.line) }
   sure "define_method has a name", dyn.any? && dyn.all? { |f| f.method_name == "dyn_spin" || f.block? }, dyn.map(&:name).uniq
   exactly "the name of a define_method is always the same", dyn.map(&:name).uniq.size, 1
   sure "ghost_work runs under method_missing", main.holding("ghost_work").rows.all? { |r| r.holds?("method_missing") }
