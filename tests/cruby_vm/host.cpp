@@ -50,8 +50,8 @@ long number(const std::string& code) {
 }
 
 void define_methods() {
-  rb_define_global_function("native", RUBY_METHOD_FUNC(native), -1);
-  rb_define_global_function("points", RUBY_METHOD_FUNC(seen), 0);
+  rb_define_global_function("native", native, -1);
+  rb_define_global_function("points", seen, 0);
   run(R"(
     def busy_until(n)
       limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 10
