@@ -184,7 +184,9 @@ class block_names {
       switch (match(frames[i], at < trace_.size() ? &trace_[at] : nullptr, v)) {
         case fit::yes: ++at; break;
         case fit::skip: break;
-        case fit::no: return false;
+        case fit::no:
+          if (!may_be_rescuing(frames, i)) return false;
+          v = unsure;
       }
       frames[i].variant = v;
     }
@@ -194,11 +196,22 @@ class block_names {
       switch (match(frames[i], at > 0 ? &trace_[at - 1] : nullptr, v)) {
         case fit::yes: --at; break;
         case fit::skip: break;
-        case fit::no: return false;
+        case fit::no:
+          if (!may_be_rescuing(frames, i)) return false;
+          v = unsure;
       }
       if (frames[i].variant != v) frames[i].variant = unsure;
     }
     return at == 0;
+  }
+
+  /// From 3.4 on, a method whose rescue or ensure clause runs has two frames but one line in a backtrace, that
+  /// of the clause.
+  [[nodiscard]] static bool may_be_rescuing(std::span<const frame> frames, std::size_t i) noexcept {
+    if (ruby_abi < 304) return false;
+    const std::uint64_t handle = frames[i].handle;
+    return (i > 0 && frames[i - 1].handle == handle) ||
+           (i + 1 < frames.size() && frames[i + 1].handle == handle);
   }
 
   enum class fit { yes, skip, no };
