@@ -79,6 +79,19 @@ test "a program that replaces itself by exec ends as the new one does" do
   as_ruby_does(SPIN + 'spin(0.05); exec("sh", "-c", "echo $0 $1; exit 6", "x", "y")')
 end
 
+test "no program that exec starts is killed by a signal of the sampler" do
+  script('x = 0; 20_000.times { |i| x ^= i }; exec("true")')
+  ends = Array.new(60) { host("--interval", "100us", "--trigger", "signal", "program.rb").how }
+  same "how they end", ends.tally, { "status 0" => 60 }
+end
+
+test "after an exec of what is not there, sampling goes on" do
+  script(SPIN + 'begin; exec("/nothing/here"); rescue Errno::ENOENT => e; puts e.class; end; spin(0.2)')
+  ended = host("--interval", "1ms", "--trigger", "signal", "--out", "p.pb.gz", "program.rb")
+  same "standard output", ended.out, "Errno::ENOENT\n"
+  check "the work afterwards is in the profile", profile.threads.cpu > 0.1, profile.threads.cpu
+end
+
 test "a forked child neither writes nor spoils the profile" do
   as_ruby_does("pid = fork { at_exit { puts 'child' }; exit 3 }; Process.wait(pid); p $?.exitstatus")
   same "profiles", Dir[path("*.pb.gz")].size, 1

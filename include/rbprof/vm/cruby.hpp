@@ -154,7 +154,12 @@ class cruby {
   // --- signals ------------------------------------------------------------------------------------------
 
   [[nodiscard]] std::optional<pid_t> signal_target() noexcept { return state().target(); }
-  [[nodiscard]] absl::Status hook_signal() { return signal_.install(process::signal_handler()); }
+  [[nodiscard]] bool send_signal(pid_t tid) noexcept { return state().send(tid); }
+  /// Calls from: as attach. Once a process it also stands before Ruby's exec, so that no signal is under way there.
+  [[nodiscard]] absl::Status hook_signal() {
+    static_cast<void>(state().with_lock_here([](lock_type&) { state().guard_exec(); }));
+    return signal_.install(process::signal_handler());
+  }
   void unhook_signal() noexcept { signal_.restore(); }
 
   // --- what people are told -----------------------------------------------------------------------------

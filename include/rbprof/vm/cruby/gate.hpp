@@ -44,13 +44,13 @@ class gate {
     return open;
   }
 
-  /// The collector begins. Blocks at most 1 ms: a requester that the kernel holds back must not hold back
-  /// Ruby; such a collection goes on with a counter raised.
-  void begin() noexcept {
+  /// The collector begins. Blocks for `patience` at most: a requester that the kernel holds back must not hold
+  /// back Ruby for long; such a collection goes on with a counter raised.
+  void begin(nanos patience = nanos{1'000'000}) noexcept {
     collecting_.store(true, std::memory_order_seq_cst);
     if (requesters_.load(std::memory_order_seq_cst) == 0) return;
     waits.add();
-    const mono limit = monotonic_now() + nanos{1'000'000};
+    const mono limit = monotonic_now() + patience;
     while (requesters_.load(std::memory_order_acquire) != 0) {
       if (monotonic_now() > limit) {
         timeouts.add();

@@ -106,6 +106,11 @@ class process {
 
   [[nodiscard]] request_result request() noexcept;
   [[nodiscard]] std::optional<pid_t> target() noexcept;
+  /// Signals a thread, unless the program is about to replace itself. Calls from: any thread.
+  [[nodiscard]] bool send(pid_t tid) noexcept;
+  /// From now on no signal of ours is on its way while the program calls exec: the new program would be killed
+  /// by it. Calls from: VM lock held. Once a process.
+  void guard_exec() noexcept;
   [[nodiscard]] static void (*signal_handler() noexcept)(int, siginfo_t*, void*) { return on_signal; }
 
   // --- threads ----------------------------------------------------------------------------------------
@@ -123,6 +128,7 @@ class process {
   gc_words gc;
   process_counters count;
   cruby_detail::gate gate;
+  cruby_detail::gate exec_gate;  // "collecting" is exec here, and a request is a signal
 
   [[nodiscard]] bool gc_on() const noexcept { return gc_on_; }
   [[nodiscard]] bool many_to_many() const noexcept {
@@ -160,6 +166,7 @@ class process {
   static void on_gc(VALUE tracepoint, void*) noexcept;
   static void on_signal(int, siginfo_t*, void* context) noexcept;
   static void on_fork_child() noexcept;
+  static VALUE on_exec(int argc, VALUE* argv, VALUE self);
 #if RBPROF_DETAIL_RUBY_HOOKS
   static void on_switch(rb_event_flag_t event, const rb_internal_thread_event_data_t* data,
                         void*) noexcept;
@@ -188,6 +195,7 @@ class process {
   bool gc_told_ = false;                      // the sink was told of this collection's beginning
   bool in_ruby_ = false;                      // the sink asked for names, and Ruby methods run for it
   bool asked_in_ruby_ = false;
+  bool exec_guarded_ = false;
   VALUE main_ = Qnil;
   VALUE gc_trace_ = Qnil;
   rb_ractor_local_key_t ractor_key_ = nullptr;

@@ -3,6 +3,11 @@
 #ifndef RBPROF_VM_CRUBY_PROCESS_HOOKS_HPP
 #define RBPROF_VM_CRUBY_PROCESS_HOOKS_HPP
 
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <rbprof/vm/cruby/process.hpp>
 
 // The hot half of `process`: what Ruby, the kernel and the ticker call.
@@ -52,6 +57,51 @@ inline std::optional<pid_t> process::target() noexcept {
   if (chooser_.saw_deaths()) changed_.store(true, std::memory_order_relaxed);
   return tid;
 #endif
+}
+
+inline bool process::send(pid_t tid) noexcept {
+  bool sent = false;
+  const bool open =
+      exec_gate.enter([&] { sent = syscall(SYS_tgkill, getpid(), tid, SIGPROF) == 0; });
+  return open && sent;
+}
+
+/// Stands before Kernel#exec, Kernel.exec and Process.exec. A signal that is pending survives exec, while its
+/// handler does not, and the default action of SIGPROF ends the new program.
+inline VALUE process::on_exec(int argc, VALUE* argv, VALUE) {
+  struct call {
+    int argc;
+    VALUE* argv;
+  } c{argc, argv};
+  self().exec_gate.begin(nanos{100'000'000});
+  sched_yield();  // what was sent before is delivered on the way back from the kernel
+  return rb_ensure(
+      [](VALUE arg) -> VALUE {
+        const call& me = *reinterpret_cast<call*>(arg);
+        return rb_call_super(me.argc, me.argv);
+      },
+      reinterpret_cast<VALUE>(&c),
+      [](VALUE) -> VALUE {  // there was nothing to run: the program goes on, and so do we
+        static_cast<void>(self().exec_gate.end());
+        return Qnil;
+      },
+      Qnil);
+}
+
+inline void process::guard_exec() noexcept {
+  if (exec_guarded_) return;
+  auto prepend = [] {
+    const VALUE own = rb_module_new();     // of objects, where exec is private
+    const VALUE shared = rb_module_new();  // of the modules themselves
+    rb_gc_register_mark_object(own);
+    rb_gc_register_mark_object(shared);
+    rb_define_private_method(own, "exec", on_exec, -1);
+    rb_define_method(shared, "exec", on_exec, -1);
+    rb_prepend_module(rb_mKernel, own);
+    rb_prepend_module(rb_singleton_class(rb_mKernel), shared);
+    rb_prepend_module(rb_singleton_class(rb_mProcess), shared);
+  };
+  exec_guarded_ = protect(prepend);
 }
 
 inline void process::job(void*) noexcept {
@@ -187,6 +237,7 @@ inline void process::go_down() noexcept {
 inline void process::on_fork_child() noexcept {
   process& p = self();
   p.gate.after_fork();
+  p.exec_gate.after_fork();
   const bool mine = p.holder_.load(std::memory_order_relaxed) == self_id();
   if (has_thread_hooks && !mine) p.holder_.store(0, std::memory_order_relaxed);
   p.holder_tid_.store(mine ? self_tid() : 0, std::memory_order_relaxed);
