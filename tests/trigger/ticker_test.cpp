@@ -59,6 +59,7 @@ struct bench {
   std::atomic<std::int64_t> rest_ns{0};
   std::atomic<std::int64_t> hold_once_ns{0};
   std::atomic<std::uint64_t> allocated_in_ticks{0};
+  std::atomic<bool> somebody_runs{true};
   std::string thread_name;
   bool takes_signals = true;
 
@@ -76,7 +77,7 @@ struct bench {
     };
     return t.start(p, &request, this);
   }
-  static void request(void* self) noexcept {
+  static bool request(void* self, bool) noexcept {
     bench& b = *static_cast<bench*>(self);
     if (b.requests.fetch_add(1) == 0) {
       char name[16] = {};
@@ -89,6 +90,7 @@ struct bench {
     }
     b.allocated_in_ticks.store(allocations);
     b.last_request.store(monotonic_now().ns);
+    return b.somebody_runs.load();
   }
   void wait_for_requests(std::uint64_t n) const {
     while (requests.load() < n) std::this_thread::sleep_for(1ms);
@@ -100,6 +102,23 @@ struct bench {
 };
 
 }  // namespace
+
+TEST_CASE("an idle VM costs a wake a stride, and no tick", "[ticker]") {
+  bench b;
+  b.somebody_runs = false;
+  REQUIRE(b.start(2ms).ok());
+  while (b.ticks.outstanding() + b.ticks.counters().missed < 400) std::this_thread::sleep_for(5ms);
+  const std::uint64_t calm_wakes = b.requests.load();
+  CHECK(calm_wakes <= 101 + 300 / 15 + 2);  // 200 ms of single ticks, then strides of 15; late ones are fewer
+  b.somebody_runs = true;
+  const tick_counters calm = b.ticks.counters();
+  while (b.ticks.counters().scheduled < calm.scheduled + 200) std::this_thread::sleep_for(5ms);
+  b.t.stop();
+  const tick_counters c = b.ticks.counters();
+  CHECK(b.accounted() == c.scheduled);
+  const std::uint64_t busy_ticks = c.scheduled - calm.scheduled - (c.missed - calm.missed);
+  CHECK(b.requests.load() - calm_wakes + 2 * 15 >= busy_ticks);  // one by one again, after a stride
+}
 
 TEST_CASE("ticks are as many as periods have passed, and each is accounted for", "[ticker]") {
   bench b;

@@ -115,7 +115,8 @@ concept has_frame_pins = vm_adapter<V> && requires(V& v, typename V::lock_type& 
   { v.forget_frames(lk) } noexcept;
 };
 
-/// Who is to be signalled now: the kernel id of the thread that runs the VM; none = nobody runs it.
+/// Who is to be signalled now: the kernel id of the thread that runs the VM; none = nobody runs it. An adapter
+/// that sees waits only by asking also has `idle_signal_target()`: who is asked, seldom, while nobody runs.
 /// `hook_signal` installs the adapter's handler, which asks for the safe point; `unhook_signal` leaves the
 /// handler that was there before, else one that ignores, never the default action.
 template <class V>

@@ -45,9 +45,11 @@ class postponed_job {
     vm_ = &v;
     return ticker_.start(
         p,
-        [](void* self) noexcept {
+        [](void* self, bool answered) noexcept {
           postponed_job& me = *static_cast<postponed_job*>(self);
-          me.count(static_cast<V*>(me.vm_)->request_safe_point());
+          const request_result r = static_cast<V*>(me.vm_)->request_safe_point();
+          me.count(r);
+          return answered && r != request_result::idle;
         },
         this);
   }

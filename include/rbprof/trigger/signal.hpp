@@ -9,6 +9,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -49,9 +50,9 @@ class signal {
     vm_ = &v;
     absl::Status started = ticker_.start(
         p,
-        [](void* self) noexcept {
+        [](void* self, bool) noexcept {
           signal& me = *static_cast<signal*>(self);
-          me.tick(*static_cast<V*>(me.vm_));
+          return me.tick(*static_cast<V*>(me.vm_));
         },
         this);
     if (!started.ok()) v.unhook_signal();
@@ -90,16 +91,37 @@ class signal {
   }
 
  private:
+  /// Whether anybody runs.
   template <class V>
-  void tick(V& v) noexcept {
+  bool tick(V& v) noexcept {
     const std::optional<pid_t> target = v.signal_target();
-    if (!target) {
-      idle_.add();  // the tick stays claimable: whoever runs next is asked by the next one
-    } else if (deliver(v, *target)) {
-      sent_.add();
+    if (target) {
+      pause_ = waited_ = 0;
+      send(v, *target);
+    } else if (const std::optional<pid_t> waker = idle_target(v); waker) {
+      send(v, *waker);
     } else {
-      failed_.add();
+      idle_.add();  // the tick stays claimable: whoever runs next is asked by the next one
     }
+    return target.has_value();
+  }
+
+  /// Whom to ask while nobody runs: ever more seldom, because each time wakes the process up.
+  template <class V>
+  std::optional<pid_t> idle_target(V& v) noexcept {
+    if constexpr (requires { v.idle_signal_target(); }) {
+      if (++waited_ <= pause_) return std::nullopt;
+      waited_ = 0;
+      pause_ = std::min(pause_ == 0 ? 1U : pause_ * 2, longest_pause);
+      return v.idle_signal_target();
+    } else {
+      return std::nullopt;
+    }
+  }
+
+  template <class V>
+  void send(V& v, pid_t target) noexcept {
+    (deliver(v, target) ? sent_ : failed_).add();
   }
 
   /// A VM whose threads are not the kernel's delivers itself.
@@ -112,9 +134,13 @@ class signal {
     }
   }
 
+  static constexpr unsigned longest_pause = 9;
+
   tick_ledger ticks_;
   ticker ticker_{ticks_};
   void* vm_ = nullptr;
+  unsigned pause_ = 0;   // the ticker's own, of requests
+  unsigned waited_ = 0;
   counter sent_;
   counter failed_;
   counter idle_;

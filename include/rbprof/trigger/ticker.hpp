@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -24,6 +25,9 @@
 //     woke late                                       the earlier ones are missed
 //     the sampler rests                               skipped: they would be refused
 //
+// Each wake of an idle process costs cpu and battery. Once nobody has run Ruby for a while, one wake serves
+// all ticks of a stride; they expire together, and the first sample of new work comes within a stride.
+//
 // When the sampler rests is asked as late as possible, when a tick is due, because the sample of the tick
 // before has been charged only meanwhile.
 
@@ -37,14 +41,17 @@ namespace trigger {
 class ticker {
  public:
   static constexpr nanos shortest_period{20'000};
-  using request_fn = void (*)(void* self) noexcept;
+  static constexpr nanos calm_after{200'000'000};  ///< of nobody running, from when on strides are made
+  static constexpr nanos longest_stride{30'000'000};
+  /// Asks for a sample. `answered`: the ticks before are claimed. Returns whether anybody runs.
+  using request_fn = bool (*)(void* self, bool answered) noexcept;
 
   explicit ticker(tick_ledger& ticks) noexcept : ticks_(ticks) {}
   ticker(const ticker&) = delete;
   ticker& operator=(const ticker&) = delete;
   ~ticker() { stop(); }
 
-  /// Calls `request(self)` on the ticker's thread for each tick that expires.
+  /// Calls `request` on the ticker's thread for each tick, or stride of ticks, that expires.
   [[nodiscard]] absl::Status start(const pace& p, request_fn request, void* self) {
     if (running_) {
       return absl::FailedPreconditionError("this trigger is armed already: disarm it first");
@@ -102,7 +109,11 @@ class ticker {
   }
 
   void loop() noexcept {
-    while (!alarm_.wait_until(schedule_.next())) {
+    std::uint64_t idle_ticks = 0;
+    const auto calm_ticks = static_cast<std::uint64_t>(calm_after / pace_.period);
+    const auto calm_stride = static_cast<std::uint64_t>(std::max<std::int64_t>(longest_stride / pace_.period, 1));
+    std::uint64_t stride = 1;
+    while (!alarm_.wait_until(schedule_.due(schedule_.taken() + stride))) {
       if (pace_.before_tick != nullptr) pace_.before_tick(pace_.self);
       const mono now = monotonic_now();
       const nanos rest = pace_.nap != nullptr ? pace_.nap(pace_.self, now) : nanos{0};
@@ -117,9 +128,12 @@ class ticker {
       const schedule::expired found = schedule_.advance(now);
       if (found.went_back) ticks_.clock_went_back();
       if (found.ticks == 0) continue;
-      ticks_.missed(found.ticks - 1);
-      ticks_.expired(1, found.due);
-      request_(self_);
+      const std::uint64_t served = std::min(found.ticks, stride);
+      const bool answered = ticks_.outstanding() == 0;
+      ticks_.missed(found.ticks - served);
+      ticks_.expired(served, found.due);
+      idle_ticks = request_(self_, answered) ? 0 : idle_ticks + found.ticks;
+      stride = idle_ticks > calm_ticks ? calm_stride : 1;
     }
     ticks_.missed(schedule_.advance(monotonic_now()).ticks);
   }

@@ -154,6 +154,7 @@ class cruby {
   // --- signals ------------------------------------------------------------------------------------------
 
   [[nodiscard]] std::optional<pid_t> signal_target() noexcept { return state().target(); }
+  [[nodiscard]] std::optional<pid_t> idle_signal_target() noexcept { return state().idle_target(); }
   [[nodiscard]] bool send_signal(pid_t tid) noexcept { return state().send(tid); }
   /// Calls from: as attach. Once a process it also stands before Ruby's exec, so that no signal is under way there.
   [[nodiscard]] absl::Status hook_signal() {

@@ -106,6 +106,7 @@ class process {
 
   [[nodiscard]] request_result request() noexcept;
   [[nodiscard]] std::optional<pid_t> target() noexcept;
+  [[nodiscard]] std::optional<pid_t> idle_target() noexcept;
   /// Signals a thread, unless the program is about to replace itself. Calls from: any thread.
   [[nodiscard]] bool send(pid_t tid) noexcept;
   /// From now on no signal of ours is on its way while the program calls exec: the new program would be killed

@@ -53,9 +53,21 @@ inline std::optional<pid_t> process::target() noexcept {
   const pid_t tid = holder_tid_.load(std::memory_order_seq_cst);
   return tid != 0 ? std::optional(tid) : std::nullopt;
 #else
-  const auto tid = chooser_.choose(threads, main_tid_.load(std::memory_order_relaxed));
+  const auto tid = chooser_.choose(threads);
   if (chooser_.saw_deaths()) changed_.store(true, std::memory_order_relaxed);
   return tid;
+#endif
+}
+
+/// As `target`. On 3.1 waits are seen by being asked only: the main thread of an idle VM sleeps in Ruby and takes
+/// its job at once there. Later versions tell when a wait ends.
+inline std::optional<pid_t> process::idle_target() noexcept {
+#if RBPROF_DETAIL_RUBY_HOOKS
+  return std::nullopt;
+#else
+  if (!armed() || down()) return std::nullopt;
+  const pid_t tid = main_tid_.load(std::memory_order_relaxed);
+  return tid != 0 ? std::optional(tid) : std::nullopt;
 #endif
 }
 

@@ -5,7 +5,6 @@
 
 #include <sys/types.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -25,7 +24,7 @@ namespace cruby_detail {
 class target_chooser {
  public:
   /// Calls from: the ticker · Blocks: never · Allocates: never · On failure: none = nobody runs Ruby
-  [[nodiscard]] std::optional<pid_t> choose(const thread_table& threads, pid_t main_tid) noexcept {
+  [[nodiscard]] std::optional<pid_t> choose(const thread_table& threads) noexcept {
     const std::size_t limit = threads.runner_limit();
     best_ = nullptr;
     best_share_ = 0.02;
@@ -37,17 +36,9 @@ class target_chooser {
       if (s != nullptr && s != hot_) reads += measure(*s);
     }
     hot_ = best_;
-    if (best_ != nullptr) {
-      pause_ = idle_ = 0;
-      const pid_t tid = best_->tid.load(std::memory_order_relaxed);
-      return tid != 0 ? std::optional(tid) : std::nullopt;
-    }
-    // Nobody runs. The main thread of an idle VM sleeps in Ruby and takes its job at once there, so it is
-    // asked too, but ever more seldom, because each time wakes the process up.
-    if (++idle_ <= pause_) return std::nullopt;
-    idle_ = 0;
-    pause_ = std::min(pause_ == 0 ? 1U : pause_ * 2, 9U);
-    return main_tid != 0 ? std::optional(main_tid) : std::nullopt;
+    if (best_ == nullptr) return std::nullopt;
+    const pid_t tid = best_->tid.load(std::memory_order_relaxed);
+    return tid != 0 ? std::optional(tid) : std::nullopt;
   }
 
   /// True once after threads were found dead.
@@ -87,8 +78,6 @@ class target_chooser {
   thread_slot* best_ = nullptr;
   double best_share_ = 0;
   std::size_t next_ = 0;
-  unsigned pause_ = 0;
-  unsigned idle_ = 0;
   bool deaths_ = false;
 };
 
