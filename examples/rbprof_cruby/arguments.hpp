@@ -23,14 +23,18 @@ namespace rbprof_cruby {
 inline constexpr std::string_view usage =
     "usage: rbprof-cruby [--out FILE]... [--interval 10ms] [--trigger auto|postponed_job|signal]\n"
     "                    [--overhead 2%] [--no-gc] [--max-frames 400] [--top N] [--stats]\n"
+    "                    [--no-handler-capture | --unsound-handler-capture]\n"
     "                    SCRIPT [ARGS...]\n"
     "  --out FILE   where the profile goes; the name's end chooses the format: .pb.gz .pb .html\n"
     "               .collapsed .txt; may repeat (default: rbprof.pb.gz)\n"
     "  --top N      prints the N most expensive functions on standard error at the end\n"
+    "  --no-handler-capture       stacks are taken at Ruby's safe points, not in the signal handler\n"
+    "  --unsound-handler-capture  in the handler also before Ruby 3.3, where that may crash the program\n"
     "  --stats      prints every counter as \"name value\" on standard error at the end\n";
 
 struct arguments {
-  rbprof::cruby::options profiler;
+  /// A process that does nothing else can give SIGPROF away, for the most accurate stacks.
+  rbprof::cruby::options profiler{.trigger = rbprof::cruby::trigger_kind::signal};
   std::vector<std::filesystem::path> out;
   std::size_t top = 0;
   bool stats = false;
@@ -99,7 +103,8 @@ struct arguments {
       value = option.substr(equals + 1);
       option = option.substr(0, equals);
     }
-    const bool flag = option == "--no-gc" || option == "--stats" || option == "--help" || option == "-h";
+    const bool flag = option == "--no-gc" || option == "--no-handler-capture" ||
+                      option == "--unsound-handler-capture" || option == "--stats" || option == "--help" || option == "-h";
     const bool known = flag || option == "--out" || option == "--interval" || option == "--trigger" ||
                        option == "--overhead" || option == "--max-frames" || option == "--top";
     if (!known) return "unknown option " + std::string(option);
@@ -112,6 +117,8 @@ struct arguments {
       return std::string(option) + " wants " + std::string(wanted) + ", not \"" + std::string(*value) + '"';
     };
     if (option == "--no-gc") a.profiler.gc = false;
+    if (option == "--no-handler-capture") a.profiler.handler_capture = false;
+    if (option == "--unsound-handler-capture") a.profiler.unsound_handler_capture = true;
     if (option == "--stats") a.stats = true;
     if (option == "--help" || option == "-h") a.help = true;
     if (option == "--out") {
@@ -128,7 +135,7 @@ struct arguments {
     }
     if (option == "--trigger") {
       using rbprof::cruby::trigger_kind;
-      if (*value == "auto") a.profiler.trigger = trigger_kind::automatic;
+      if (*value == "auto") a.profiler.trigger = trigger_kind::signal;
       else if (*value == "postponed_job") a.profiler.trigger = trigger_kind::postponed_job;
       else if (*value == "signal") a.profiler.trigger = trigger_kind::signal;
       else return bad("auto, postponed_job or signal");

@@ -50,6 +50,8 @@ struct options {
   percent overhead_target{2};              ///< of wall time, all sources together; over 0, at most 20
   nanos interval{10'000'000};              ///< between two samples; 20 us to 1 s
   trigger_kind trigger = trigger_kind::automatic;
+  bool handler_capture = true;             ///< with `signal`: its handler takes the stacks, where that is sound
+  bool unsound_handler_capture = false;    ///< also before CRuby 3.3, where a rare signal may crash the program
   std::size_t max_frames = 400;            ///< of a stack, the leaf side is kept; 5 to 3000
   bool gc = true;                          ///< time the collector, and take its time out of the threads
   std::size_t byte_budget = 32U << 20;     ///< of the recorder
@@ -73,7 +75,7 @@ class profiler
     if (!usable()) return;
     kind_ = choose(o.trigger);
     this->trigger().choose(kind_ == trigger_kind::postponed_job ? 0 : 1);
-    this->vm().options.gc_events = o.gc;
+    this->vm().options = {o.handler_capture, o.unsound_handler_capture, o.max_frames, o.gc};
     this->context().configure({.gc_hook_share = o.overhead_target.value / 100.0 / 4.0});
   }
 

@@ -93,9 +93,9 @@ struct rich_vm : vm {
   std::optional<pid_t> signal_target() noexcept { return std::nullopt; }
   absl::Status hook_signal() { return absl::OkStatus(); }
   void unhook_signal() noexcept {}
-  bool capture_async(const rb::moment&, void*) noexcept { return false; }
-  template <class F>
-  void drain(lock_type&, F&&) noexcept {}
+  std::optional<rb::async_stack> take_async(lock_type&, thread_type, std::span<frame_type>) noexcept {
+    return std::nullopt;
+  }
   rb::gc_facts last_gc() noexcept { return {}; }
   absl::Status bind() { return absl::OkStatus(); }
   void unbind() noexcept {}

@@ -80,13 +80,21 @@ void check_stacks(Vm& v, const rbprof::profile& p) {
   }
 }
 
+enum class asked_by { request, signal };
+
 template <class Vm, class Sampler>
-void check_random_program(std::uint64_t seed, vm::simulated_times cost, nanos interval) {
+void check_random_program(std::uint64_t seed, vm::simulated_times cost, nanos interval,
+                          asked_by way = asked_by::request) {
   CAPTURE(seed);
   simulated_profiler<Vm, Sampler> p{{.interval = interval, .seed = seed + 1}};
   p.vm().charge_for_samples(cost, {cost.cpu / 4, cost.wall / 4});
   REQUIRE(p.start().ok());
-  drive(p, interval / 8);
+  if (way == asked_by::signal) {
+    p.vm().capture_in_handler({cost.cpu / 8, cost.cpu / 8});
+    drive_by_signals(p, interval / 8);
+  } else {
+    drive(p, interval / 8);
+  }
   p.vm().append(1, random_program(seed));
   p.vm().run();
   const nanos main_wall = p.vm().truth(1).all.wall;  // the settle books up to its own begin
@@ -132,6 +140,15 @@ TEST_CASE("every nanosecond is booked once when samples cost time and the govern
   for (const std::uint64_t seed : seeds(100)) {
     check_random_program<vm::simulated, dynamic_rate>(seed, {200us, 300us}, 2ms);
     check_random_program<vm::simulated_plain, dynamic_rate>(seed, {200us, 300us}, 2ms);
+  }
+}
+
+TEST_CASE("every nanosecond is booked once when the handler takes the stacks") {
+  for (const std::uint64_t seed : seeds(100)) {
+    check_random_program<vm::simulated, fixed_rate>(seed, {}, 10ms, asked_by::signal);
+    check_random_program<vm::simulated_plain, fixed_rate>(seed, {}, 10ms, asked_by::signal);
+    check_random_program<vm::simulated, dynamic_rate>(seed, {200us, 300us}, 2ms, asked_by::signal);
+    check_random_program<vm::simulated_plain, dynamic_rate>(seed, {200us, 300us}, 2ms, asked_by::signal);
   }
 }
 

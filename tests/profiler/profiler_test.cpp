@@ -165,3 +165,32 @@ TEST_CASE("a stack deeper than the limit keeps its leaf side and says what is mi
     }
   }
 }
+
+TEST_CASE("the handler sees what no safe point sees") {
+  // A C method of 10 ms with a part of 6 ms that shows a stack of its own: at the only safe point, the end, that
+  // part is over.
+  const vm::simulated_stack method{{1, 5}, {0, 1}};
+  const vm::simulated_stack part{{2, 7}, {1, 5}, {0, 1}};
+  vm::simulated_program calls;
+  for (int i = 0; i < 2100; ++i) {
+    calls.push_back(steps::inner(part, 6ms));
+    calls.push_back(steps::native(method, 4ms));
+  }
+  const auto share_of_part = [&](bool by_signal) {
+    simulated_profiler<vm::simulated> p{{.interval = 23ms}};  // longer than a call: one tick a call
+    if (by_signal) p.vm().capture_in_handler();
+    REQUIRE(p.start().ok());
+    by_signal ? drive_by_signals(p, 100us) : drive(p, 100us);
+    p.vm().append(1, calls);
+    p.vm().run();
+    const auto profile = p.stop();
+    REQUIRE(profile.ok());
+    CHECK(profile->total(value_type::cpu_time) == nanos(21s).count());
+    CHECK((statistic(*profile, "async_samples") > 800) == by_signal);
+    return static_cast<double>(sum_of_leaf(*profile, value_type::cpu_time, "function_2")) / 21e9;
+  };
+  CHECK(share_of_part(false) == 0.0);
+  const double share = share_of_part(true);
+  CHECK(share > 0.55);
+  CHECK(share < 0.65);
+}

@@ -36,6 +36,17 @@ void drive(Profiler& p, rbprof::nanos every = 1ms) {
   });
 }
 
+/// The same by signals, whose handler takes the stack.
+template <class Profiler>
+void drive_by_signals(Profiler& p, rbprof::nanos every = 1ms) {
+  (void)p.vm().hook_signal();
+  p.vm().every(every, [&p] {
+    if (!p.trigger().poll(p.vm().now())) return;
+    if (const auto target = p.vm().signal_target()) (void)p.vm().send_signal(*target);
+    else (void)p.vm().request_safe_point();
+  });
+}
+
 /// What a test wants of a profile: sums of one value over the samples that `keep` takes.
 template <class Keep>
 [[nodiscard]] std::int64_t sum_if(const rbprof::profile& p, rbprof::value_type type, Keep&& keep) {

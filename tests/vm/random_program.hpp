@@ -64,6 +64,7 @@ class program_maker {
     const nanos wall = below(3) == 0 ? cpu + duration() : cpu;
     switch (below(12)) {
       case 0:
+        return steps::inner(stack(), cpu, wall);
       case 1:
         return steps::native(stack(), cpu, wall);
       case 2:

@@ -86,6 +86,14 @@ struct captured {
   bool truncated = false;  ///< at least one frame, on the root side, did not fit
 };
 
+/// A stack that a signal handler took on the thread that ran, before the safe point came.
+struct async_stack {
+  captured got;
+  mono seen;                 ///< when it was taken; the thread ran
+  std::optional<nanos> cpu;  ///< the thread's cpu clock then; none = could not be read
+  nanos cost{0};             ///< what taking it cost the thread
+};
+
 /// The collector's last run, in the words of its labels. All text is static.
 struct gc_facts {
   const char* reason = nullptr;  ///< null = not a major collection

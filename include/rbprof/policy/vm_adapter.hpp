@@ -126,15 +126,13 @@ concept has_signal_target = vm_adapter<V> && requires(V& v) {
   { v.unhook_signal() } noexcept;
 };
 
-/// Stacks can be taken in a signal handler, into storage that the adapter owns and marks.
+/// The signal handler takes the stack, one a thread, into storage that the adapter owns and marks; it stays the
+/// first one until it is taken from there.
 template <class V>
 concept has_async_capture =
-    vm_adapter<V> &&
-    requires(V& v, typename V::lock_type& lk, const moment& m, void* ucontext,
-             void (*f)(typename V::thread_type, const moment&,
-                       std::span<const typename V::frame_type>, bool)) {
-      { v.capture_async(m, ucontext) } noexcept -> std::same_as<bool>;
-      { v.drain(lk, f) } noexcept;
+    vm_adapter<V> && requires(V& v, typename V::lock_type& lk, typename V::thread_type th,
+                              std::span<typename V::frame_type> out) {
+      { v.take_async(lk, th, out) } noexcept -> std::same_as<std::optional<async_stack>>;
     };
 
 template <class V>

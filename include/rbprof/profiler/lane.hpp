@@ -82,9 +82,11 @@ class lane {
         sample(lk, m);
       } else {
         counts.refused.add();
+        forget_async(lk);
       }
-    } else if constexpr (has_lock_events<V>) {
-      sample_woken(lk);
+    } else {
+      sample_late(lk);
+      if constexpr (has_lock_events<V>) sample_woken(lk);
     }
     report_collections(lk);
     drop_caches_if_stale(lk);
@@ -101,6 +103,7 @@ class lane {
     if (at == threads_.end()) return;
     record_type& rec = *at->second;
     refresh_words(lk, rec);
+    (void)book_async(lk, rec, {});
     context.end(vm, lk, th, rec.state, [&](const row& r) {
       if (r.where == row::place::captured) rows_.put_unseen(lk, rec, r);
       else rows_.put_other(rec, r);
@@ -178,6 +181,7 @@ class lane {
       refresh_words(lk, *rec);
       moment m{now, now, std::nullopt, 0, th == running, false, false};
       if (th == running) m.running = rec->resumed <= m.due;
+      (void)book_async(lk, *rec, {});
       book(lk, *rec, m);
       report_collections_of(lk, *rec, true);
     }
@@ -287,7 +291,6 @@ class lane {
     const mono began = vm.now();
     const thread running = vm.current(lk);
     record_type& rec = record_of(lk, running);
-    rec.woke = false;
     m.seen = began;
     m.cpu = vm.cpu_time(running);
     m.cpu_failed = !m.cpu;
@@ -297,22 +300,68 @@ class lane {
       m.running = false;
     }
     const nanos cpu_began = m.cpu.value_or(nanos{0});
-    if (!m.in_gc) book(lk, rec, m);
+    const async_result async = book_async(lk, rec, m);
+    if (!async.is_all && !m.in_gc) book(lk, rec, m);
+    rec.woke = false;
     if constexpr (!has_lock_events<V>) look_at_others(lk, rec, m);
     const std::optional<nanos> cpu_ended = m.cpu ? vm.cpu_time(running) : std::nullopt;
     const mono ended = vm.now();
     sample_cost cost{std::max(ended - began, nanos{0}),
                      cpu_ended ? std::max(*cpu_ended - cpu_began, nanos{0}) : nanos{0}};
+    cost.wall += async.cost;
+    cost.cpu += async.cost;
     context.overhead(rec.state, cost, [&](const row& r) { rows_.put_other(rec, r); });
     counts.sampling_cpu_ns.add(static_cast<std::uint64_t>(cost.cpu.count()));
     const nanos hooks = context.take_hook_cost();
     sampler.charge(ended, {cost.wall + hooks, cost.cpu + hooks});
   }
 
+  struct async_result {
+    bool is_all = false;  ///< nothing else of this thread is to be booked now
+    nanos cost{0};        ///< of the handler, booked on nobody yet
+  };
+
+  /// Books the stack that the handler took on a thread, if there is one. It stands for the time up to where it was
+  /// taken; and for the time up to `m.due` when the thread has run on since, since it has met no safe point.
+  async_result book_async(lock& lk, record_type& rec, const moment& m) {
+    if constexpr (has_async_capture<V>) {
+      const auto taken = vm.take_async(lk, rec.thread, rows_.stacks.room());
+      // A thread that was waiting before must have its wait booked first, where it stands at its first safe point.
+      if (!taken || (rec.woke && rec.resumed <= taken->seen)) return {};
+      counts.async_samples.add();
+      const bool ran_on = rec.resumed <= taken->seen;
+      if (m.running && ran_on && !m.in_gc && m.due > taken->seen) {
+        book(lk, rec, m, taken->got);
+        return {true, nanos{0}};  // its cost is before `due`: inside the row
+      }
+      book(lk, rec, {taken->seen, taken->seen, taken->cpu, 0, true, false, !taken->cpu}, taken->got);
+      return {ran_on, taken->cost};
+    } else {
+      return {};
+    }
+  }
+
+  /// A handler's stack whose tick was claimed before, by the sample of another thread.
+  void sample_late(lock& lk) {
+    if constexpr (has_async_capture<V>) {
+      if (record_type* const rec = find(vm.current(lk))) (void)book_async(lk, *rec, {});
+    }
+  }
+
+  /// A stack that nobody will book would keep the next one from being taken.
+  void forget_async(lock& lk) {
+    if constexpr (has_async_capture<V>) {
+      (void)vm.take_async(lk, vm.current(lk), rows_.stacks.room());
+    }
+  }
+
   /// Captures a thread's stack and books it up to `m.due`.
   void book(lock& lk, record_type& rec, const moment& m) {
+    book(lk, rec, m, vm.capture(lk, rec.thread, rows_.stacks.room()));
+  }
+
+  void book(lock& lk, record_type& rec, const moment& m, const captured& got) {
     rec.booked_due = m.due;
-    const captured got = vm.capture(lk, rec.thread, rows_.stacks.room());
     if (got.count == 0) {
       context.settle(vm, lk, rec.thread, rec.state, m,
                      [&](const row& r) { rows_.put_unseen(lk, rec, r); });
@@ -336,6 +385,7 @@ class lane {
       const std::optional<nanos> cpu = vm.cpu_time(th);
       if (!cpu || *cpu <= rec->cpu_looked) continue;
       rec->cpu_looked = *cpu;
+      (void)book_async(lk, *rec, {});
       book(lk, *rec, {m.due, m.due, cpu, 0, false, false, false});
     }
   }

@@ -16,6 +16,7 @@ struct lane_statistics {
   counter samples;          // claims that the sampler admitted
   counter refused;          // claims that it did not
   counter woken_samples;    // of threads that had waited for longer than a tick
+  counter async_samples;    // whose stack was taken in a signal handler
   counter safe_points;      // that reached the lane
   counter thread_samples;   // rows of threads
   counter gc_samples;       // rows of the collector
@@ -28,6 +29,7 @@ struct lane_statistics {
   template <class F>
   void each(F&& f) const {
     f("woken_samples", woken_samples.get());
+    f("async_samples", async_samples.get());
     f("safe_points", safe_points.get());
     f("thread_samples", thread_samples.get());
     f("gc_samples", gc_samples.get());
@@ -40,7 +42,7 @@ struct lane_statistics {
     f("caches_dropped", caches_dropped.get());
   }
   void reset() noexcept {
-    for (counter* c : {&samples, &refused, &woken_samples, &safe_points, &thread_samples, &gc_samples,
+    for (counter* c : {&samples, &refused, &woken_samples, &async_samples, &safe_points, &thread_samples, &gc_samples,
                        &gc_samples_missed_due_to_missing_context, &threads_begun, &threads_ended,
                        &settles, &settles_inline, &sampling_cpu_ns, &caches_dropped}) {
       (void)c->take();

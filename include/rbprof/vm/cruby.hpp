@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include <rbprof/base/clock.hpp>
 #include <rbprof/base/signal_disposition.hpp>
@@ -27,6 +28,7 @@
 //   other stacks       none: a thread that waits shows the     all
 //                      stack it was last seen with
 //   lock events        none                                    when a thread gets the VM lock
+//   handler capture    never unasked                           with trigger::signal, where async_capture.hpp allows
 //
 // The object is a thin handle: all state that Ruby knows of lives as long as the process (process.hpp).
 
@@ -34,6 +36,10 @@ namespace rbprof::inline v0 {
 namespace vm {
 
 struct cruby_options {
+  /// With trigger::signal: the handler takes the stack, where that is sound. Else the profile says why not.
+  bool handler_capture = false;
+  bool unsound_handler_capture = false;  ///< also before Ruby 3.3, where a rare signal may crash the program
+  std::size_t handler_frames = 400;      ///< of such a stack
   bool gc_events = true;  ///< before Ruby 3.1.4 turn it off if the program makes Ractors: Ruby would crash
 };
 
@@ -102,6 +108,7 @@ class cruby {
     feature all = feature::block_names;
     if (p.gc_on()) all = all | feature::gc;
     if (!p.many_to_many()) all = all | feature::thread_cpu;
+    if (p.async.on()) all = all | feature::async_capture;
     if (cruby_detail::has_thread_hooks) {
       all = all | feature::other_stacks | feature::lock | feature::foreign_request;
     }
@@ -115,6 +122,15 @@ class cruby {
   [[nodiscard]] captured capture(lock_type&, thread_type th, std::span<frame_type> out) noexcept {
     if (th.slot == nullptr || th.slot->exited.load(std::memory_order_relaxed)) return {};
     return state().frames.capture(*th.slot, out);
+  }
+  [[nodiscard]] std::optional<async_stack> take_async(lock_type&, thread_type th,
+                                                      std::span<frame_type> out) noexcept {
+    cruby_detail::pending_stack* const left =
+        th.slot == nullptr ? nullptr : th.slot->pending.load(std::memory_order_relaxed);
+    if (left == nullptr || !left->full()) return std::nullopt;
+    async_stack a{{}, left->seen, left->cpu, left->cost};
+    a.got = state().frames.adopt(*left, out);
+    return a;
   }
   void refine(lock_type&, thread_type th, std::span<frame_type> frames) noexcept {
     if (th.slot != nullptr) state().frames.refine(*th.slot, frames);
@@ -158,7 +174,12 @@ class cruby {
   [[nodiscard]] bool send_signal(pid_t tid) noexcept { return state().send(tid); }
   /// Calls from: as attach. Once a process it also stands before Ruby's exec, so that no signal is under way there.
   [[nodiscard]] absl::Status hook_signal() {
-    static_cast<void>(state().with_lock_here([](lock_type&) { state().guard_exec(); }));
+    static_cast<void>(state().with_lock_here([this](lock_type& lk) {
+      state().guard_exec();
+      if (options.handler_capture || options.unsound_handler_capture) {
+        state().start_async(lk, options.handler_frames + 2, options.unsound_handler_capture);
+      }
+    }));
     return signal_.install(process::signal_handler());
   }
   void unhook_signal() noexcept { signal_.restore(); }
@@ -186,6 +207,7 @@ class cruby {
     f("resumed_requests", c.resumed_requests.get());
     f("native_thread_changes", c.tid_changes.get());
     f("ruby_errors", c.ruby_errors.get());
+    p.async.each_statistic(f);
     f("backtraces", p.frames.blocks().backtraces());
     f("backtraces_misfit", p.frames.blocks().misfits());
   }
@@ -193,7 +215,7 @@ class cruby {
   template <class F>
   void each_remark(F&& f) const {
     const process& p = state();
-    f("async_capture: off, stacks are taken at Ruby's safe points");
+    if (const std::string_view off = p.async.remark(); !off.empty()) f(off);
     if (!cruby_detail::has_thread_hooks) {
       f("other_stacks: off, this Ruby has no rb_profile_thread_frames (3.3); a waiting thread shows the "
         "stack it was last seen with");
@@ -224,6 +246,7 @@ class cruby {
 static_assert(vm_adapter<cruby>);
 static_assert(has_thread_list<cruby> && has_inline_lock<cruby> && has_thread_names<cruby>);
 static_assert(has_frame_refinement<cruby> && has_frame_pins<cruby> && has_signal_target<cruby>);
+static_assert(has_async_capture<cruby>);
 static_assert(has_gc_events<cruby> && has_thread_events<cruby>);
 static_assert(has_lock_events<cruby> == cruby_detail::has_thread_hooks);
 static_assert(has_statistics<cruby> && has_remarks<cruby>);

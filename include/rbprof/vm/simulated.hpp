@@ -91,6 +91,11 @@ class basic_simulated : public simulated_machine {
     capture_cost_ = capture;
     describe_cost_ = describe;
   }
+  /// From now on a signal takes the stack of the thread that it is sent to, at this cost.
+  void capture_in_handler(simulated_times cost = {}) noexcept {
+    captures_in_handler_ = true;
+    handler_cost_ = cost;
+  }
   /// Words of a function; without, they are made from its number: "function_7" in "file_7.rb".
   void name_function(std::uint32_t function, std::string name, std::string file) {
     names_[function] = {std::move(name), std::move(file)};
@@ -148,7 +153,8 @@ class basic_simulated : public simulated_machine {
 
   [[nodiscard]] feature features() const noexcept {
     const feature all = feature::gc | feature::thread_cpu;
-    return is_full ? all | feature::lock | feature::other_stacks | feature::foreign_request : all;
+    const feature more = captures_in_handler_ ? all | feature::async_capture : all;
+    return is_full ? more | feature::lock | feature::other_stacks | feature::foreign_request : more;
   }
   [[nodiscard]] mono now() const noexcept { return shown(); }
 
@@ -245,6 +251,7 @@ class basic_simulated : public simulated_machine {
   bool send_signal(pid_t tid) noexcept {
     if (!signal_hooked() || tid <= first_native_id) return false;
     signals_.add();
+    if (captures_in_handler_) capture_async(static_cast<thread_type>(tid - first_native_id));
     (void)request_safe_point();
     return true;
   }
@@ -256,10 +263,34 @@ class basic_simulated : public simulated_machine {
     f("simulated_failed_cpu_readings", failed_cpu_readings_.get());
   }
 
+  [[nodiscard]] std::optional<async_stack> take_async(lock_type&, thread_type th,
+                                                      std::span<frame_type> out) noexcept {
+    const auto at = async_.find(th);
+    if (at == async_.end()) return std::nullopt;
+    const auto& [frames, taken] = at->second;
+    async_stack a = taken;
+    const std::size_t n = std::min(frames.size(), out.size());
+    std::copy_n(frames.begin(), n, out.begin());
+    a.got = {static_cast<std::uint32_t>(n), n < frames.size()};
+    async_.erase(at);
+    return a;
+  }
+
  private:
   static constexpr pid_t first_native_id = 1000;
   [[nodiscard]] static pid_t native_id(thread_type th) noexcept {
     return first_native_id + static_cast<pid_t>(th);
+  }
+
+  void capture_async(thread_type th) {
+    const simulated_thread* t = of(th);
+    if (t == nullptr || th != holder() || !t->on_stack() || async_.contains(th)) return;
+    async_stack a;
+    a.seen = now();
+    a.cpu = cpu_time(th);
+    a.cost = handler_cost_.cpu;
+    async_.emplace(th, std::pair(t->stack(), a));
+    spend(handler_cost_);
   }
 
   void* sink_ = nullptr;
@@ -267,6 +298,9 @@ class basic_simulated : public simulated_machine {
   std::atomic<bool> signal_hooked_{false};
   simulated_times capture_cost_;
   simulated_times describe_cost_;
+  simulated_times handler_cost_;
+  bool captures_in_handler_ = false;
+  std::map<thread_type, std::pair<simulated_stack, async_stack>> async_;
   std::map<std::uint32_t, std::pair<std::string, std::string>> names_;
   std::uint64_t describe_failures_ = 0;
   std::set<frame_type> pinned_;
@@ -282,7 +316,7 @@ static_assert(vm_adapter<simulated> && vm_adapter<simulated_plain>);
 static_assert(has_lock_events<simulated> && !has_lock_events<simulated_plain>);
 static_assert(has_thread_list<simulated> && has_inline_lock<simulated> &&
               has_thread_names<simulated> && has_frame_pins<simulated> &&
-              has_signal_target<simulated> && has_gc_events<simulated> &&
+              has_signal_target<simulated> && has_async_capture<simulated> && has_gc_events<simulated> &&
               has_thread_events<simulated> && has_statistics<simulated>);
 
 }  // namespace vm

@@ -61,6 +61,30 @@ class block_names {
     RB_GC_GUARD(trace);
   }
 
+  /// The same for a stack that the thread had a moment ago. `now` is its stack at this place, told apart already.
+  void refine(std::span<frame> frames, std::span<const frame> now) {
+    below_.clear();
+    std::size_t j = now.size();
+    bool same_call = true;  // both stand on the same calls up to here
+    for (std::size_t i = frames.size(); i-- > 0;) {
+      frame& f = frames[i];
+      f.variant = 0;
+      const frame* const twin = same_call && j > 0 && now[j - 1].handle == f.handle ? &now[j - 1] : nullptr;
+      if (j > 0) --j;
+      same_call = twin != nullptr && twin->line == f.line;
+      if (!facts_of(f.handle).method) continue;
+      const place p = place_of(frames, i);
+      finding& x = places_[p];
+      if (twin != nullptr && !(x.known && !x.mixed) && p.caller != p.handle) {
+        x.known = true;
+        x.variant = twin->variant;
+      }
+      const bool usable = x.known && !x.mixed && (x.variant == 0 || p.caller != p.handle);
+      f.variant = usable ? x.variant : 0;
+      below_[f.handle] = f.variant + 1;
+    }
+  }
+
   void forget() {
     facts_.clear();
     places_.clear();

@@ -48,23 +48,44 @@ class frame_reader {
 #endif
     }
     if (got <= 0) return {};
-    auto n = static_cast<std::size_t>(got);
-    if (ruby_abi < 303 && n < want && lines_[n - 1] == 0 && is_dummy(handles[n - 1])) --n;
-    const bool truncated = n > out.size();
-    n = std::min(n, out.size());
-    for (std::size_t i = 0; i < n; ++i) {
-      out[i] = {handles[i], std::max<std::int32_t>(lines_[i], 0), 0};
-    }
-    keep_.use(n);
-    whole_ = own && !truncated ? n : 0;
-    return {static_cast<std::uint32_t>(n), truncated};
+    const captured c = accept(static_cast<std::size_t>(got), want, handles, out);
+    whole_ = own && !c.truncated ? c.count : 0;
+    earlier_ = false;
+    return c;
   }
 
-  /// Tells blocks from their methods, for the stack that was captured last, of the running thread.
+  /// Takes what a handler has left.
+  [[nodiscard]] captured adopt(pending_stack& left, std::span<frame> out) {
+    const std::size_t n = left.count();
+    VALUE* const handles = keep_.room(n);
+    if (lines_.size() < n) lines_.resize(n * 2);
+    for (std::size_t i = 0; i < n; ++i) {
+      handles[i] = left.handle(i);
+      lines_[i] = left.line(i);
+    }
+    const captured c = accept(n, left.room(), handles, out);
+    left.release();  // from here on the arena keeps the frames alive
+    whole_ = c.truncated ? 0 : c.count;
+    earlier_ = true;
+    return c;
+  }
+
+  /// Tells blocks from their methods, for the stack that was captured or adopted last, of the running thread.
   void refine(const thread_slot& th, std::span<frame> frames) {
     // Without its root side a stack can't be laid beside a backtrace, and another thread has none here.
     if (frames.size() != whole_ || th.thread != rb_thread_current()) return;
-    blocks_.refine(frames);
+    if (!earlier_) {
+      blocks_.refine(frames);
+      return;
+    }
+    // The thread has gone on since. A backtrace tells of where it is now, so that stack is told apart, and what the
+    // two have in common is taken over.
+    now_.resize(frames.size() + 64);
+    const captured c = capture(th, now_);
+    now_.resize(c.count);
+    if (!c.truncated) blocks_.refine(now_);
+    else now_.clear();
+    blocks_.refine(frames, now_);
   }
 
   /// False when Ruby raised. The frame is kept until forget().
@@ -99,13 +120,28 @@ class frame_reader {
   [[nodiscard]] const block_names& blocks() const noexcept { return blocks_; }
 
  private:
+  /// The `n` frames that were written to `handles` and lines_, of at most `want`.
+  [[nodiscard]] captured accept(std::size_t n, std::size_t want, const VALUE* handles, std::span<frame> out) {
+    const bool cut = n == want;
+    keep_.use(n);
+    if (ruby_abi < 303 && !cut && lines_[n - 1] == 0 && is_dummy(handles[n - 1])) --n;
+    const bool truncated = cut || n > out.size();
+    n = std::min(n, out.size());
+    for (std::size_t i = 0; i < n; ++i) {
+      out[i] = {handles[i], std::max<std::int32_t>(lines_[i], 0), 0};
+    }
+    return {static_cast<std::uint32_t>(n), truncated};
+  }
+
   /// 3.1 shows the frame that the main program began with, which never ran a line.
   [[nodiscard]] static bool is_dummy(VALUE handle) { return !NIL_P(rb_profile_frame_path(handle)); }
 
   holder& keep_;
   block_names blocks_;
   std::vector<int> lines_;
+  std::vector<frame> now_;
   std::size_t whole_ = 0;  ///< frames of the last capture, when it was whole and of the running thread
+  bool earlier_ = false;   ///< it was taken by a handler, before
 };
 
 }  // namespace cruby_detail

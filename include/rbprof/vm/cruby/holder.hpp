@@ -16,7 +16,7 @@
 // * The keeper holds what was described, and the threads. It is under the write barrier (every insertion
 //   tells the collector), so a minor collection does not walk it again: 6 ns a frame saved each time.
 // * The arena holds what was captured in the sample that is being taken. It has no write barrier, because
-//   the VM writes into it; it is empty between samples.
+//   the VM writes into it; it is empty between samples. With it is marked what signal handlers have taken.
 
 namespace rbprof::inline v0 {
 namespace vm {
@@ -25,9 +25,10 @@ namespace cruby_detail {
 class holder {
  public:
   /// Makes both objects; under rb_protect, once. `on_free` is called when the VM takes itself down, after
-  /// the last Ruby code has run and before the VM's own structures go.
-  void make(void (*on_free)()) {
+  /// the last Ruby code has run and before the VM's own structures go; `also_mark` inside each collection.
+  void make(void (*on_free)(), void (*also_mark)()) {
     on_free_ = on_free;
+    also_mark_ = also_mark;
     keeper_ = rb_data_typed_object_wrap(rb_cObject, this, &keeper_type());
     rb_gc_register_mark_object(keeper_);
     arena_ = rb_data_typed_object_wrap(rb_cObject, this, &arena_type());
@@ -65,6 +66,7 @@ class holder {
   static void mark_arena(void* self) {
     const auto& h = *static_cast<holder*>(self);
     for (std::size_t i = 0; i < h.used_; ++i) rb_gc_mark(h.scratch_[i]);
+    h.also_mark_();
   }
   static void freed(void* self) { static_cast<holder*>(self)->on_free_(); }
   static std::size_t size_of(const void* self) {
@@ -88,6 +90,7 @@ class holder {
   VALUE keeper_ = Qnil;
   VALUE arena_ = Qnil;
   void (*on_free_)() = nullptr;
+  void (*also_mark_)() = nullptr;
   absl::flat_hash_set<VALUE> frames_;
   absl::flat_hash_set<VALUE> threads_;
   std::vector<VALUE> scratch_;

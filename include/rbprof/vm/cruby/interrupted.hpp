@@ -39,17 +39,15 @@ namespace cruby_detail {
   return (stack.ss_flags & SS_DISABLE) == 0 && at >= low && at < low + stack.ss_size;
 }
 
-/// The range of the function that calls our jobs. Before 3.3 that function takes a job out of its queue in
-/// steps; a registration from a handler that interrupts it there may overwrite the job (Ruby bug 19991). It
-/// is static in libruby, but a job can see who called it, and the unwind tables, which survive stripping,
-/// know where that function begins and ends.
-class caller_range {
+/// The range of one function of the VM, so that a handler can tell that it interrupted it. Such functions are
+/// static in libruby, but the unwind tables, which survive stripping, know where each begins and ends.
+class code_range {
  public:
-  /// From inside the job, with its return address. Once; later calls do nothing.
-  void learn(void* return_address) noexcept {
-    if (end_.load(std::memory_order_relaxed) != 0) return;
-    const auto at = reinterpret_cast<std::uintptr_t>(return_address);
-    void* const function = _Unwind_FindEnclosingFunction(return_address);
+  /// The function around an address. Once; later calls do nothing.
+  void learn(void* address) noexcept {
+    if (known()) return;
+    const auto at = reinterpret_cast<std::uintptr_t>(address);
+    void* const function = _Unwind_FindEnclosingFunction(address);
     if (function == nullptr) return;
     std::uintptr_t end = at;
     while (end - at < max_size && _Unwind_FindEnclosingFunction(
@@ -65,13 +63,14 @@ class caller_range {
     const std::uintptr_t end = end_.load(std::memory_order_acquire);
     return pc != 0 && pc < end && pc >= begin_.load(std::memory_order_relaxed);
   }
+  [[nodiscard]] bool known() const noexcept { return end_.load(std::memory_order_relaxed) != 0; }
   [[nodiscard]] std::size_t size() const noexcept {
     return static_cast<std::size_t>(end_.load(std::memory_order_relaxed) -
                                     begin_.load(std::memory_order_relaxed));
   }
 
  private:
-  static constexpr std::uintptr_t max_size = 4096;
+  static constexpr std::uintptr_t max_size = 65536;
   std::atomic<std::uintptr_t> begin_{0};
   std::atomic<std::uintptr_t> end_{0};
 };

@@ -19,6 +19,7 @@
 #include <rbprof/base/clock.hpp>
 #include <rbprof/base/counter.hpp>
 #include <rbprof/policy/moment.hpp>
+#include <rbprof/vm/cruby/async_capture.hpp>
 #include <rbprof/vm/cruby/claim.hpp>
 #include <rbprof/vm/cruby/frames.hpp>
 #include <rbprof/vm/cruby/gate.hpp>
@@ -109,6 +110,8 @@ class process {
   [[nodiscard]] std::optional<pid_t> idle_target() noexcept;
   /// Signals a thread, unless the program is about to replace itself. Calls from: any thread.
   [[nodiscard]] bool send(pid_t tid) noexcept;
+  /// The handler takes stacks too, until the next attach. Runs Ruby code. VM lock held.
+  void start_async(lock_witness& lk, std::size_t max_frames, bool unsound);
   /// From now on no signal of ours is on its way while the program calls exec: the new program would be killed
   /// by it. Calls from: VM lock held. Once a process.
   void guard_exec() noexcept;
@@ -127,6 +130,7 @@ class process {
   holder keep;
   frame_reader frames{keep};
   gc_words gc;
+  async_capture async;
   process_counters count;
   cruby_detail::gate gate;
   cruby_detail::gate exec_gate;  // "collecting" is exec here, and a request is a signal
@@ -167,6 +171,8 @@ class process {
   static void on_gc(VALUE tracepoint, void*) noexcept;
   static void on_signal(int, siginfo_t*, void* context) noexcept;
   static void on_fork_child() noexcept;
+  void give_buffer(thread_slot& s);
+  static VALUE on_jit(int argc, VALUE* argv, VALUE self);
   static VALUE on_exec(int argc, VALUE* argv, VALUE self);
 #if RBPROF_DETAIL_RUBY_HOOKS
   static void on_switch(rb_event_flag_t event, const rb_internal_thread_event_data_t* data,
@@ -197,10 +203,14 @@ class process {
   bool in_ruby_ = false;                      // the sink asked for names, and Ruby methods run for it
   bool asked_in_ruby_ = false;
   bool exec_guarded_ = false;
+  bool jit_guarded_ = false;
+  std::size_t async_frames_ = 0;
   VALUE main_ = Qnil;
   VALUE gc_trace_ = Qnil;
   rb_ractor_local_key_t ractor_key_ = nullptr;
-  caller_range flush_;
+  // Of the function that calls our jobs. Before 3.3 it takes a job out of its queue in steps; a registration from a
+  // handler that interrupts it there may overwrite the job (Ruby bug 19991).
+  code_range flush_;
   target_chooser chooser_;
 #if RBPROF_DETAIL_RUBY_HOOKS
   rb_postponed_job_handle_t job_ = POSTPONED_JOB_HANDLE_INVALID;

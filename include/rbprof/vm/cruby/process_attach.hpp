@@ -50,6 +50,7 @@ inline absl::Status process::attach(const sink_calls& sink, bool gc_events) {
     return made;
   }
   sink_ = sink;
+  async.reset();
   adopt_threads();
   gc_on_ = gc_events;
   // The gate needs to know of collections also when nobody wants to hear of them.
@@ -61,6 +62,45 @@ inline absl::Status process::attach(const sink_calls& sink, bool gc_events) {
   }
   armed_.store(true, std::memory_order_release);
   return absl::OkStatus();
+}
+
+inline void process::start_async(lock_witness& lk, std::size_t max_frames, bool unsound) {
+  if (!jit_guarded_) {
+    auto prepend = [] {
+      for (const char* name : {"YJIT", "ZJIT"}) {
+        const VALUE vm = rb_const_get(rb_cObject, rb_intern("RubyVM"));
+        if (!RTEST(rb_const_defined(vm, rb_intern(name)))) continue;
+        const VALUE jit = rb_const_get(vm, rb_intern(name));
+        if (rb_respond_to(jit, rb_intern("enable")) == 0) continue;
+        const VALUE before = rb_module_new();
+        rb_gc_register_mark_object(before);
+        rb_define_method(before, "enable", on_jit, -1);
+        rb_prepend_module(rb_singleton_class(jit), before);
+      }
+    };
+    jit_guarded_ = protect(prepend);
+  }
+  async_frames_ = max_frames;
+  async.start(unsound);
+  if (!async.on()) return;
+  threads.each([this](thread_slot& s) { give_buffer(s); });
+  static_cast<void>(current(lk));
+}
+
+/// A handler on the thread of `s` takes stacks from now on.
+inline void process::give_buffer(thread_slot& s) {
+  if (!s.buffer || s.buffer->room() < async_frames_) {
+    s.pending.store(nullptr, std::memory_order_relaxed);
+    s.buffer = std::make_unique<pending_stack>(async_frames_);
+  }
+  s.buffer->release();
+  s.pending.store(s.buffer.get(), std::memory_order_relaxed);
+}
+
+/// Stands before RubyVM::YJIT.enable: compiled code has no place for our guards.
+inline VALUE process::on_jit(int argc, VALUE* argv, VALUE) {
+  self().async.refuse(async_capture::state::jit);
+  return rb_call_super(argc, argv);
 }
 
 inline void process::detach() noexcept {
@@ -85,7 +125,7 @@ inline absl::Status process::install() {
     ractor_key_ = rb_ractor_local_storage_ptr_newkey(&marker);
     rb_ractor_local_storage_ptr_set(ractor_key_, this);
     gc.make();
-    keep.make([] { self().go_down(); });
+    keep.make([] { self().go_down(); }, [] { self().async.mark(self().threads); });
     main_ = rb_thread_main();
     gc_trace_ = rb_tracepoint_new(
         Qnil, RUBY_INTERNAL_EVENT_GC_ENTER | RUBY_INTERNAL_EVENT_GC_EXIT, on_gc, nullptr);
@@ -167,6 +207,7 @@ inline thread_slot& process::add_thread(VALUE thread, pid_t tid, std::uintptr_t 
 #if RBPROF_DETAIL_RUBY_HOOKS
   rb_internal_thread_specific_set(thread, thread_key_, &s);
 #endif
+  if (async.on()) give_buffer(s);
   return s;
 }
 
@@ -250,6 +291,7 @@ inline thread_slot* process::current(lock_witness& lk) {
     s = &add_thread(thread, self_tid(), self_id());
   }
   if (s->ended || s->exited.load(std::memory_order_relaxed)) return nullptr;
+  slot_here.store(s, std::memory_order_relaxed);
   announce(lk, *s);
   return s;
 }

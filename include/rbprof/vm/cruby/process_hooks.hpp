@@ -122,6 +122,7 @@ inline void process::job(void*) noexcept {
   p.count.jobs.add();
   if (!p.in_main_ractor()) {  // jobs do run in other ractors, whose threads are not ours
     p.count.jobs_other_ractor.add();
+    if (ruby_abi < 400) p.async.refuse(async_capture::state::ractors);
     return;
   }
 #if !RBPROF_DETAIL_RUBY_HOOKS
@@ -172,6 +173,8 @@ inline void process::on_thread(rb_event_flag_t event, VALUE, VALUE, ID, VALUE) n
     }
   }
   thread_slot* const s = p.threads.find(thread);
+  slot_here.store(event == RUBY_EVENT_THREAD_BEGIN ? s : nullptr, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   if (s == nullptr) return;
   if (p.armed()) {
     if (calm()) {
@@ -218,7 +221,8 @@ inline void process::on_gc(VALUE tracepoint, void*) noexcept {
 }
 
 /// Guards, in this order: not on the alternate stack; armed; this thread holds the VM lock; and, where
-/// registering writes into a queue, not inside the function that empties it.
+/// registering writes into a queue, not inside the function that empties it. What it takes to read the stack here
+/// as well is in async_capture.hpp.
 inline void process::on_signal(int, siginfo_t*, void* context) noexcept {
   const int saved = errno;
   process& p = self();
@@ -232,6 +236,7 @@ inline void process::on_signal(int, siginfo_t*, void* context) noexcept {
   } else if (!has_thread_hooks && p.flush_.holds(interrupted_pc(context))) {
     p.count.flush_window.add();
   } else {
+    if (!p.many_to_many()) p.async.capture(self_id(), interrupted_pc(context), p.gate.collecting());
     p.trigger();
     p.count.enqueued.add();
   }

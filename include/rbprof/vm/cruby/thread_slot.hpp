@@ -12,10 +12,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <rbprof/base/clock.hpp>
+#include <rbprof/vm/cruby/pending_stack.hpp>
 #include <rbprof/vm/cruby/ruby.hpp>
 
 // What we keep of each Ruby thread. Slots are recycled but their memory is never given back, because hooks
@@ -31,6 +33,8 @@ struct thread_slot {
   std::atomic<std::uintptr_t> native{0};   ///< its pthread_t; 0 = not known yet
   std::atomic<bool> exited{false};         ///< release, last touch of a hook; acquire in tend()
   std::atomic<std::uint64_t> asks{0};      ///< how many had been made when it gave up the VM lock
+  std::unique_ptr<pending_stack> buffer;   ///< made at the first need, never freed
+  std::atomic<pending_stack*> pending{nullptr};  ///< the same, for a handler
   bool announced = false;                  ///< the sink knows it
   bool ended = false;                      ///< the sink was told of its end
   bool name_known = false;                 ///< `name` was read from Ruby, not guessed
@@ -68,6 +72,7 @@ class thread_table {
     s->exited.store(false, std::memory_order_relaxed);
     s->asks.store(0, std::memory_order_relaxed);
     s->announced = s->ended = s->name_known = false;
+    if (s->buffer) s->buffer->release();
     s->id.clear();
     s->name.clear();
     s->started_at.clear();

@@ -28,6 +28,7 @@ inline void simulated_machine::slice(simulated_thread& t, mono limit) {
   switch (s.what) {
     case kind::run:
     case kind::native:
+    case kind::inner:
     case kind::gc:
       timed(t, s, limit);
       break;

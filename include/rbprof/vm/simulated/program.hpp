@@ -39,6 +39,7 @@ struct simulated_step {
   enum class kind : std::uint8_t {
     run,       ///< Ruby code: safe points everywhere, may lose the lock at the end of a quantum
     native,    ///< one C call: no safe point until its end, where its stack is still on top
+    inner,     ///< a part of a C call that shows a stack of its own: no safe point, not even at its end
     gc,        ///< a collection on this thread, below the stack that is on top; no safe point in it
     wait,      ///< gives up the VM lock, waits, queues for the lock
     fiber,     ///< another fiber of this thread: the stack changes at once, and no time passes
@@ -92,6 +93,10 @@ namespace detail {
 [[nodiscard]] inline simulated_step native(simulated_stack stack, nanos cpu,
                                            nanos wall = nanos{0}) {
   return detail::timed(kind::native, std::move(stack), cpu, wall);
+}
+/// A part of a C call, with no safe point at its end either: only a signal handler sees it.
+[[nodiscard]] inline simulated_step inner(simulated_stack stack, nanos cpu, nanos wall = nanos{0}) {
+  return detail::timed(kind::inner, std::move(stack), cpu, wall);
 }
 /// Sleeps, or waits for something outside, without the VM lock.
 [[nodiscard]] inline simulated_step sleep(simulated_stack stack, nanos wall) {

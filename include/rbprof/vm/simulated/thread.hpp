@@ -39,6 +39,8 @@ class simulated_thread {
   }
 
   [[nodiscard]] bool alive() const noexcept { return begun && is != state::ended; }
+  /// True while it runs its program's code.
+  [[nodiscard]] bool on_stack() const noexcept { return place_ == place::stack; }
   [[nodiscard]] const simulated_stack& stack() const noexcept { return here_->first; }
 
   void begin(mono now) {
