@@ -6,9 +6,11 @@
 // in one of two rounds, a second sampler as if the VM lock were broken. Every amount must come out on its
 // stack, exactly. Writers that dawdle make flushes time out; a small budget makes tables start anew.
 //
-// RBPROF_STRESS_RECORDS   records a round, 10000 unless given; a flip for every 25 of them
+// RBPROF_STRESS_RECORDS   records a round, 10000 unless given
+// RBPROF_STRESS_A_FLIP    of them for each flip, 25 unless given
 // RBPROF_STRESS_SEED      of the stacks, 1 unless given
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -30,8 +32,6 @@ using namespace rbprof;
 using namespace rbprof::testing;
 
 constexpr std::uint32_t stack_count = 1000;
-constexpr std::uint64_t records_a_flip = 25;
-constexpr std::uint64_t rogue_records_a_flip = 5;
 
 [[noreturn]] void fail(const char* why) {
   std::fprintf(stderr, "FAILED: %s\n", why);
@@ -82,8 +82,8 @@ enum class second_sampler { none, rogue };
 
 class stress {
  public:
-  stress(std::uint64_t records, std::uint64_t seed, second_sampler second)
-      : total_(records), second_(second), stacks_(random_stacks(seed)), recorder_(options()) {}
+  stress(std::uint64_t records, std::uint64_t a_flip, std::uint64_t seed, second_sampler second)
+      : total_(records), a_flip_(a_flip), second_(second), stacks_(random_stacks(seed)), recorder_(options()) {}
 
   void run() {
     recorder_.open({0});
@@ -139,7 +139,7 @@ class stress {
         std::this_thread::yield();  // closed, or the rogue is inside
       }
       // relaxed: this thread and the flusher must not be ordered by anything but the recorder.
-      wait_for_flips(done, records_a_flip);
+      wait_for_flips(done, a_flip_);
     }
     ended_.store(true, std::memory_order_relaxed);
   }
@@ -159,7 +159,7 @@ class stress {
         wanted_by_rogue_.add(i, 3, 1);
         ++done;
       }
-      wait_for_flips(done, rogue_records_a_flip);
+      wait_for_flips(done, std::max<std::uint64_t>(a_flip_ / 5, 1));
       std::this_thread::sleep_for(std::chrono::microseconds(20));
     }
   }
@@ -167,7 +167,7 @@ class stress {
   void wait_for_flips(std::uint64_t done, std::uint64_t a_flip) const {
     while (done > (flips_.load(std::memory_order_relaxed) + 1) * a_flip &&
            !ended_.load(std::memory_order_relaxed)) {
-      std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
     }
   }
 
@@ -233,6 +233,7 @@ class stress {
   }
 
   const std::uint64_t total_;
+  const std::uint64_t a_flip_;
   const second_sampler second_;
   const std::vector<numbers> stacks_;
   flip_recorder recorder_;
@@ -248,6 +249,7 @@ class stress {
 int main() {
   const std::uint64_t records = from_environment("RBPROF_STRESS_RECORDS", 10'000);
   const std::uint64_t seed = from_environment("RBPROF_STRESS_SEED", 1);
-  stress(records, seed, second_sampler::none).run();
-  stress(records, seed, second_sampler::rogue).run();
+  const std::uint64_t a_flip = from_environment("RBPROF_STRESS_A_FLIP", 25);
+  stress(records, a_flip, seed, second_sampler::none).run();
+  stress(records, a_flip, seed, second_sampler::rogue).run();
 }
