@@ -127,7 +127,7 @@ class stress {
     sampling_side side(recorder_);
     std::mt19937_64 random(7);
     for (std::uint64_t n = 0, done = 0; done < total_ || (is_weak() && done < 50 * total_); ++n) {
-      const std::size_t i = random() % stack_count;
+      const std::size_t i = pick(random, n);
       const auto amount = static_cast<std::int64_t>(n % 1000 + 1);
       const bool asks = second_ == second_sampler::none && n % 128 != 0;
       const bool ok = asks ? side.sample(stacks_[i], worth(amount))
@@ -144,6 +144,12 @@ class stress {
     ended_.store(true, std::memory_order_relaxed);
   }
 
+  /// As programs do: mostly a few hot stacks, which change now and then, and any other stack at any time.
+  [[nodiscard]] static std::size_t pick(std::mt19937_64& random, std::uint64_t n) {
+    if (random() % 8 == 0) return random() % stack_count;
+    return (n / 1000 * 8 + random() % 8) % stack_count;
+  }
+
   /// On a quiet machine nothing that is wanted may have happened by then: then the run goes on.
   [[nodiscard]] bool is_weak() const {
     return statistic(recorder_, "recorder_flush_timeouts") == 0 ||
@@ -154,7 +160,7 @@ class stress {
   void break_in() {
     sampling_side side(recorder_);
     for (std::uint64_t n = 0, done = 0; !ended_.load(std::memory_order_relaxed); ++n) {
-      const std::size_t i = n % stack_count;
+      const std::size_t i = n / 16 % stack_count;
       if (write(recorder_, side, stacks_[i], 3, n % 64 == 0)) {
         wanted_by_rogue_.add(i, 3, 1);
         ++done;
