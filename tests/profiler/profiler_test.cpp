@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The rbprof authors
 // SPDX-License-Identifier: MIT
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 
+#include <cmath>
 #include <string>
+#include <string_view>
 
 #include "simulated_host.hpp"
 
@@ -193,4 +196,44 @@ TEST_CASE("the handler sees what no safe point sees") {
   const double share = share_of_part(true);
   CHECK(share > 0.55);
   CHECK(share < 0.65);
+}
+
+TEST_CASE("a C call that collects keeps its time, whatever of it was a collection when the ticks expired") {
+  // Calls with a collection in the middle and a single safe point, at the end; beside them, Ruby code.
+  struct shape {
+    nanos before, collection, after, interval;
+  };
+  const shape of = GENERATE(shape{3400us, 2200us, 400us, 1ms},   // the last of several ticks hits the collector
+                            shape{1400us, 2200us, 2400us, 10ms},  // one tick at most, before, in or after it
+                            shape{200us, 5500us, 300us, 1ms});    // little else than the collection
+  const vm::simulated_stack call{{1, 5}, {0, 1}};
+  const nanos ruby = 6100us;
+  const bool in_handler = GENERATE(false, true);
+  constexpr int times = 3000;
+  vm::simulated_program calls;
+  for (int i = 0; i < times; ++i) {
+    calls.push_back(steps::inner(call, of.before));
+    calls.push_back(steps::inner_gc(of.collection, of.collection, "newobj"));
+    calls.push_back(steps::native(call, of.after));
+    calls.push_back(steps::run({{2, 7}, {0, 1}}, ruby));
+  }
+  simulated_profiler<vm::simulated> p{{.interval = of.interval, .seed = 7}};
+  if (in_handler) p.vm().capture_in_handler();
+  REQUIRE(p.start().ok());
+  in_handler ? drive_by_signals(p, 100us) : drive(p, 100us);
+  p.vm().append(1, calls);
+  p.vm().run();
+  const auto profile = p.stop();
+  REQUIRE(profile.ok());
+  const auto share = [&](std::string_view leaf, value_type type) {
+    return static_cast<double>(sum_of_leaf(*profile, type, leaf)) / static_cast<double>(profile->total(type));
+  };
+  const nanos own = of.before + of.after;
+  const double all = static_cast<double>((own + of.collection + ruby).count());
+  INFO("interval " << of.interval.count() << ", collection " << of.collection.count() << ", handler " << in_handler);
+  for (const value_type type : {value_type::cpu_time, value_type::wall_time}) {
+    CHECK(std::abs(share("function_1", type) - static_cast<double>(own.count()) / all) < 0.015);
+    CHECK(std::abs(share("function_2", type) - static_cast<double>(ruby.count()) / all) < 0.015);
+    CHECK(std::abs(share("Garbage Collection", type) - static_cast<double>(of.collection.count()) / all) < 0.001);
+  }
 }

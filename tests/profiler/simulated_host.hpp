@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,12 +37,14 @@ void drive(Profiler& p, rbprof::nanos every = 1ms) {
   });
 }
 
-/// The same by signals, whose handler takes the stack.
+/// The same by signals, one a tick, whose handler takes the stack.
 template <class Profiler>
 void drive_by_signals(Profiler& p, rbprof::nanos every = 1ms) {
   (void)p.vm().hook_signal();
-  p.vm().every(every, [&p] {
-    if (!p.trigger().poll(p.vm().now())) return;
+  // Shared: a timer's function is copied each time it fires.
+  p.vm().every(every, [&p, served = std::make_shared<rbprof::mono>()] {
+    if (!p.trigger().poll(p.vm().now()) || p.trigger().last_due() == *served) return;
+    *served = p.trigger().last_due();
     if (const auto target = p.vm().signal_target()) (void)p.vm().send_signal(*target);
     else (void)p.vm().request_safe_point();
   });

@@ -28,9 +28,9 @@
 // * Cpu at `due` is the clock's reading now minus (seen − due), since a thread that runs burns cpu at the
 //   rate of the wall clock; it is kept between "booked" and the reading. Example: booked 40 ms, reading
 //   53 ms, seen 4 ms after due: the row has 49 − 40 = 9 ms, and 4 ms stay for the next one.
-// * A tick that expires inside a collection is the collector's: it books nothing on the thread, whose time waits
-//   for a tick of its own. Else a program that collects for six sevenths of its time would have six sevenths of the
-//   rest booked on the frame that happens to come after the collector.
+// * A tick that expires inside a collection is the collector's: the thread is booked up to its own last tick before,
+//   or not at all (profiler/collection_ticks.hpp). Else a program that collects for six sevenths of its time would
+//   have six sevenths of the rest booked on the frame that happens to come after the collector.
 // * A collection's wall time is always measured. Its cpu time is measured while the hook ledger affords the
 //   two system calls; else it is min(wall of the collections, cpu of the thread over that span), resolved
 //   at the next settle.

@@ -123,9 +123,8 @@ class lane {
         return;
       }
       latest_ = rec;
-      const mono due = trigger.last_due();
-      if (enters) rec->due_before_gc = due;
-      else if (due != rec->due_before_gc) rec->due_in_gc = due;
+      if (enters) rec->ticks.enter(trigger.last_due(), rec->booked_due, vm.now());
+      else rec->ticks.exit(trigger.last_due(), vm.now());
       if (context.gc(vm, th, rec->state, enters)) {
         rec->gc_pending = true;
         collections_pending_ = true;
@@ -294,7 +293,7 @@ class lane {
     m.seen = began;
     m.cpu = vm.cpu_time(running);
     m.cpu_failed = !m.cpu;
-    m.in_gc = rec.due_in_gc == m.due;
+    m = rec.ticks.adjust(m, rec.booked_due, rec.resumed);
     if (rec.resumed > m.due) {  // it waited until then, where it stands now
       m.due = rec.resumed;
       m.running = false;

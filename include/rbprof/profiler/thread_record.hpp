@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +16,7 @@
 #include <rbprof/policy/context.hpp>
 #include <rbprof/policy/recorder.hpp>
 #include <rbprof/policy/vm_adapter.hpp>
+#include <rbprof/profiler/collection_ticks.hpp>
 #include <rbprof/profiler/thread_status.hpp>
 
 namespace rbprof::inline v0 {
@@ -49,8 +49,7 @@ struct thread_record {
   bool woke = false;              // and has not been sampled since
   bool wait_unseen = false;       // it left the place of a wait without having been sampled there
   nanos cpu_looked{0};            // its cpu clock when it was last looked at
-  mono due_before_gc;             // the last tick when its collection began
-  std::optional<mono> due_in_gc;  // the last tick that expired inside a collection of this thread
+  collection_ticks ticks;         // of its collections
 };
 
 [[nodiscard]] inline label_text text_label(std::string_view key, std::string_view value) {

@@ -84,11 +84,11 @@ inline void simulated_machine::leave(simulated_thread& t, const simulated_step& 
     latest_gc_ = s.gc;
     if (events_.gc != nullptr) events_.gc(events_.self, t.id, false);
   }
-  const bool had_no_safe_point = s.what == kind::native || s.what == kind::gc;
-  if (had_no_safe_point) serve();  // the stack is still on top
+  const bool safe_point_after = s.what == kind::native || (s.what == kind::gc && s.ends_in_safe_point);
+  if (safe_point_after) serve();  // the stack is still on top
   ++t.at;
   t.entered = false;
-  if (had_no_safe_point && clock_.now() >= quantum_end_) make_way(t);
+  if (safe_point_after && clock_.now() >= quantum_end_) make_way(t);
 }
 
 inline void simulated_machine::at_once(simulated_thread& t, const simulated_step& s) {

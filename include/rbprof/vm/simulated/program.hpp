@@ -40,7 +40,7 @@ struct simulated_step {
     run,       ///< Ruby code: safe points everywhere, may lose the lock at the end of a quantum
     native,    ///< one C call: no safe point until its end, where its stack is still on top
     inner,     ///< a part of a C call that shows a stack of its own: no safe point, not even at its end
-    gc,        ///< a collection on this thread, below the stack that is on top; no safe point in it
+    gc,        ///< a collection on this thread, below the stack that is on top; no safe point in it, may be one after
     wait,      ///< gives up the VM lock, waits, queues for the lock
     fiber,     ///< another fiber of this thread: the stack changes at once, and no time passes
     allocate,  ///< objects of one class; no time passes
@@ -58,6 +58,7 @@ struct simulated_step {
   std::uint64_t count = 0;
   std::string text;
   gc_facts gc;
+  bool ends_in_safe_point = true;  // of a collection
   std::vector<simulated_step> child;
 };
 
@@ -117,6 +118,12 @@ namespace detail {
                                              const char* reason) {
   simulated_step s = detail::timed(kind::gc, {}, cpu, wall);
   s.gc = {reason, cause, "major", true};
+  return s;
+}
+/// A minor collection in the middle of a C call: no safe point follows.
+[[nodiscard]] inline simulated_step inner_gc(nanos cpu, nanos wall, const char* cause) {
+  simulated_step s = gc_minor(cpu, wall, cause);
+  s.ends_in_safe_point = false;
   return s;
 }
 [[nodiscard]] inline simulated_step switch_fiber(simulated_stack stack) {
