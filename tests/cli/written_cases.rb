@@ -108,3 +108,12 @@ test "the profile says what the VM can do" do
   off = profile.comments.grep(/\A(other_stacks|lock|foreign_request|async_capture): off/)
   check "what this VM lacks says why", off.all? { |c| c.match?(/: off, ./) }, off
 end
+
+test "with a JIT compiler on, stacks are not taken in the handler, and the profile says so" do
+  script(WORK)
+  next unless ruby("--yjit", "program.rb").how == "status 0"
+  ended = host("--unsound-handler-capture", "--interval", "1ms", "--out", "p.pb.gz", "program.rb", env: { "RUBYOPT" => "--yjit" })
+  same "how it ends", ended.how, "status 0"
+  said = profile.facts["comments"].grep(/async_capture/)
+  check "the comment names the compiler", said.size == 1 && said[0].include?("JIT"), said
+end

@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: 2026 The rbprof authors
+// SPDX-License-Identifier: MIT
+#include <catch2/catch_test_macros.hpp>
+
+#include <rbprof/cruby.hpp>
+
+#include <string>
+#include <string_view>
+
+// Stacks that the signal's handler takes, in the default composition.
+
+namespace {
+
+using rbprof::value_type;
+using rbprof::cruby::trigger_kind;
+constexpr bool sound = rbprof::has(rbprof::vm::cruby::request_from, rbprof::role::foreign);
+
+void work(const char* ruby) {
+  int failed = 0;
+  rb_eval_string_protect(ruby, &failed);
+  REQUIRE(failed == 0);
+}
+
+rbprof::cruby::options fast(bool handler_capture) {
+  rbprof::cruby::options o;
+  o.interval = rbprof::nanos{1'000'000};
+  o.overhead_target = {20};
+  o.trigger = trigger_kind::signal;
+  o.handler_capture = handler_capture;
+  o.unsound_handler_capture = handler_capture;
+  return o;
+}
+
+/// A C method that calls a short block very often: most of its time is its own, but its only safe points are in the
+/// block and at the return from what the block calls.
+constexpr const char* gsub = R"(
+  text = "lorem ipsum dolor sit amet consectetur " * 3000
+  limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 1.2
+  GC.disable
+  text.gsub(/o/) { |m| m.upcase } while Process.clock_gettime(Process::CLOCK_MONOTONIC) < limit
+  GC.enable
+)";
+
+std::string leaf_name(const rbprof::profile& p, const rbprof::profile_sample& s) {
+  return s.stack ? std::string(p.string(p.function(p.frame(p.stack(s.stack).leaf).function).name)) : "";
+}
+
+double share_of_leaf(const rbprof::profile& p, std::string_view name) {
+  std::int64_t of_leaf = 0;
+  std::int64_t all = 0;
+  for (const rbprof::profile_sample& s : p.samples()) {
+    all += s.amount[value_type::cpu_time];
+    if (leaf_name(p, s) == name) of_leaf += s.amount[value_type::cpu_time];
+  }
+  return static_cast<double>(of_leaf) / static_cast<double>(all);
+}
+
+bool has_name(const rbprof::profile& p, std::string_view name) {
+  for (const rbprof::profile_sample& s : p.samples()) {
+    bool found = false;
+    p.each_frame(s.stack, [&](rbprof::frame_id f) {
+      found = found || p.string(p.function(p.frame(f).function).name) == name;
+    });
+    if (found) return true;
+  }
+  return false;
+}
+
+std::uint64_t statistic(const rbprof::profile& p, std::string_view name) {
+  for (const auto& [known, value] : p.statistics()) {
+    if (known == name) return value;
+  }
+  FAIL("no statistic of this name");
+  return 0;
+}
+
+rbprof::capability capability(const rbprof::cruby::profiler& p, std::string_view name) {
+  for (const rbprof::capability& c : p.capabilities()) {
+    if (c.name == name) return c;
+  }
+  FAIL("no capability of this name");
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a C method that calls a block keeps its own time when the handler takes the stacks") {
+  double share[2] = {};
+  for (const bool handler : {false, true}) {
+    rbprof::cruby::profiler p(fast(handler));
+    REQUIRE(p.start().ok());
+    work(gsub);
+    const auto profile = p.stop();
+    REQUIRE(profile.ok());
+    share[handler ? 1 : 0] = share_of_leaf(*profile, "String#gsub");
+    CHECK((statistic(*profile, "async_samples") > 0) == handler);
+    CHECK(has_name(*profile, "String#upcase"));
+    CHECK(statistic(*profile, "ticks") == statistic(*profile, "samples") + statistic(*profile, "skipped") +
+                                              statistic(*profile, "coalesced") +
+                                              statistic(*profile, "missed"));
+  }
+  CHECK(share[0] < 0.2);
+  CHECK(share[1] > 0.4);  // measured by itself: 0.6 to 0.9
+}
+
+TEST_CASE("blocks have their names also in the stacks of the handler") {
+  rbprof::cruby::profiler p(fast(true));
+  REQUIRE(p.start().ok());
+  work(R"(
+    def named_method(limit)
+      x = 0
+      1000.times { |i| x ^= i * i; x += 1; x -= i } while Process.clock_gettime(Process::CLOCK_MONOTONIC) < limit
+      x
+    end
+    named_method(Process.clock_gettime(Process::CLOCK_MONOTONIC) + 0.5)
+  )");
+  const auto profile = p.stop();
+  REQUIRE(profile.ok());
+  CHECK(statistic(*profile, "async_samples") > 0);
+  CHECK(has_name(*profile, "block in Object#named_method"));
+  CHECK(share_of_leaf(*profile, "Object#named_method") < 0.2);
+}
+
+TEST_CASE("handler capture is on where it is sound and asked for; else the capability says why not") {
+  rbprof::cruby::options o;
+  o.trigger = trigger_kind::signal;
+  {
+    rbprof::cruby::profiler p(o);
+    REQUIRE(p.start().ok());
+    const rbprof::capability c = capability(p, "async_capture");
+    CHECK(c.on == sound);
+    if (!sound) CHECK(c.why.find("unsound_handler_capture") != std::string::npos);
+    REQUIRE(p.stop().ok());
+  }
+  o.handler_capture = false;
+  {
+    rbprof::cruby::profiler p(o);
+    REQUIRE(p.start().ok());
+    const rbprof::capability c = capability(p, "async_capture");
+    CHECK_FALSE(c.on);
+    CHECK(c.why.find("safe points") != std::string::npos);
+    REQUIRE(p.stop().ok());
+  }
+}
+
+TEST_CASE("a ractor ends handler capture on the Rubies where it is not sound beside one") {
+  if (!sound) SKIP("Ruby 3.1 crashes by itself when collector events meet ractors");
+  rbprof::cruby::profiler p(fast(true));
+  REQUIRE(p.start().ok());
+  CHECK(capability(p, "async_capture").on);
+  work(R"(
+    $VERBOSE = nil
+    r = Ractor.new { x = 0; 30_000_000.times { |i| x ^= i }; x }
+    r.respond_to?(:take) ? r.take : r.value
+  )");
+  const auto profile = p.stop();
+  REQUIRE(profile.ok());
+  if (statistic(*profile, "jobs_other_ractor") > 0 && rbprof::vm::cruby_detail::ruby_abi < 400) {
+    CHECK_FALSE(capability(p, "async_capture").on);
+    CHECK(capability(p, "async_capture").why.find("Ractor") != std::string::npos);
+  }
+}
