@@ -70,5 +70,6 @@ class Profile
   def comments = facts["comments"] || []
   def duration = facts["duration_nanos"] / NANO
   def period = facts.dig("period", "value") / NANO
+  def captures_in_handler? = comments.none? { |c| c.start_with?("async_capture: off") }
   def sees_other_stacks? = comments.none? { |c| c.start_with?("other_stacks: off") }
 end
