@@ -30,8 +30,8 @@ namespace rbprof::inline v0 {
 namespace vm {
 namespace cruby_detail {
 
-/// The slot of this native thread while its stack may be read: from its begin, or its first job, to its end. In
-/// the initial TLS block, since a handler must not allocate one.
+/// The slot of the Ruby thread that runs on this native one while its stack may be read: from its begin, or its
+/// first job, to its end. In the initial TLS block, since a handler must not allocate one.
 [[gnu::tls_model("initial-exec")]] inline thread_local std::atomic<thread_slot*> slot_here{nullptr};
 
 class async_capture {
@@ -141,10 +141,7 @@ class async_capture {
   }
 
   [[nodiscard]] bool find_range() noexcept {
-    if (!range_.known()) {
-      auto look = [&] { escape_finder::find(range_); };
-      if (!protect(look)) return false;
-    }
+    if (!range_.known()) escape_finder::find(range_);
     return range_.known();
   }
 

@@ -24,23 +24,31 @@ namespace cruby_detail {
 
 class escape_finder {
  public:
-  /// Runs Ruby code: VM lock held, under rb_protect. Learns the range when exactly one function answers the
-  /// description; a processor whose unwinder does not work finds none.
-  static void find(code_range& range) {
+  /// Runs Ruby code: VM lock held. Learns the range when exactly one function answers the description; a processor
+  /// whose unwinder does not work finds none.
+  static void find(code_range& range) noexcept {
     escape_finder here;
     std::array<void*, 4> warm{};
     static_cast<void>(backtrace(warm.data(), static_cast<int>(warm.size())));  // its first call allocates
-    VALUE nested = rb_eval_string(
-        "proc { 1.times { 1.times { 1.times { 1.times { 1.times { 1.times { 1.times { proc {} } } } } } } } }");
-    VALUE trace =
-        rb_tracepoint_new(Qnil, RUBY_INTERNAL_EVENT_NEWOBJ, &escape_finder::on_new_object, &here);
-    rb_proc_call(nested, rb_ary_new());
-    rb_tracepoint_enable(trace);
-    rb_proc_call(nested, rb_ary_new());
-    rb_tracepoint_disable(trace);
+    VALUE nested = Qnil;
+    VALUE trace = Qnil;
+    auto run = [&] {
+      nested = rb_eval_string(
+          "proc { 1.times { 1.times { 1.times { 1.times { 1.times { 1.times { 1.times { proc {} } } } } } } } }");
+      trace = rb_tracepoint_new(Qnil, RUBY_INTERNAL_EVENT_NEWOBJ, &escape_finder::on_new_object, &here);
+      rb_proc_call(nested, rb_ary_new());
+      rb_tracepoint_enable(trace);
+      rb_proc_call(nested, rb_ary_new());
+    };
+    const bool ran = protect(run);
+    // What ran is the program's to change, and a Timeout may hit it: the hook, which knows `here`, goes in any case.
+    auto end = [&] {
+      if (!NIL_P(trace) && RTEST(rb_tracepoint_enabled_p(trace))) rb_tracepoint_disable(trace);
+    };
+    static_cast<void>(protect(end));
     RB_GC_GUARD(nested);
     RB_GC_GUARD(trace);
-    if (here.found_ == 1) range.learn(here.inside_);
+    if (ran && here.found_ == 1) range.learn(here.inside_);
   }
 
  private:

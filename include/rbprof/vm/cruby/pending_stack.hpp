@@ -23,12 +23,13 @@ namespace cruby_detail {
 ///     no:  write all, full = true                  yes: copy all, full = false
 ///
 /// Both need the VM lock, and the handler can interrupt a job of its own thread but not the other way round. So
-/// the two never overlap between threads, and signal fences order them within one.
+/// the two never overlap between threads, and signal fences order them within one. Ruby 3.1 says "held" also to a
+/// thread that waits for the lock again, so there the flag must order them between threads too.
 class pending_stack {
  public:
   explicit pending_stack(std::size_t frames) : handles_(frames, Qnil), lines_(frames) {}
 
-  [[nodiscard]] bool full() const noexcept { return full_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool full() const noexcept { return full_.load(std::memory_order_acquire); }  // pairs with take()
   [[nodiscard]] std::size_t room() const noexcept { return handles_.size(); }
 
   /// Calls from: signal handler on the thread that holds the VM lock, or that thread · Blocks: never ·
@@ -40,14 +41,12 @@ class pending_stack {
     if (got <= 0) return false;
     count_ = static_cast<std::size_t>(got);
     cost = std::clamp(monotonic_now() - seen, nanos{0}, longest_cost);
-    std::atomic_signal_fence(std::memory_order_release);
-    full_.store(true, std::memory_order_relaxed);
+    full_.store(true, std::memory_order_release);  // pairs with full()
     return true;
   }
   /// VM lock held. The handler may fill it again at once.
   void release() noexcept {
-    std::atomic_signal_fence(std::memory_order_release);
-    full_.store(false, std::memory_order_relaxed);
+    full_.store(false, std::memory_order_release);  // pairs with full()
   }
 
   [[nodiscard]] std::size_t count() const noexcept { return count_; }

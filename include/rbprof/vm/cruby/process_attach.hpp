@@ -51,6 +51,9 @@ inline absl::Status process::attach(const sink_calls& sink, bool gc_events) {
   }
   sink_ = sink;
   async.reset();
+  threads.each([](thread_slot& s) {  // what a handler left in an earlier run is nobody's
+    if (s.buffer) s.buffer->release();
+  });
   adopt_threads();
   gc_on_ = gc_events;
   // The gate needs to know of collections also when nobody wants to hear of them.
@@ -197,7 +200,7 @@ inline void process::adopt_threads() {
   in_ruby_ = false;
   RB_GC_GUARD(list);
   read_threads(lk);
-  for (thread_slot* s : threads.list()) s->announced = !s->exited.load(std::memory_order_acquire);
+  for (thread_slot* s : threads.list()) s->announced = !s->over && !s->exited.load(std::memory_order_acquire);
   changed_.store(true, std::memory_order_relaxed);
 }
 
@@ -265,7 +268,7 @@ inline void process::tend(lock_witness& lk) {
       end(lk, *s);
       keep.drop_thread(s->thread);
       threads.remove(*s);
-    } else if (!s->ended) {
+    } else if (!s->ended && !s->over) {
       announce(lk, *s);
     }
   }
@@ -290,7 +293,9 @@ inline thread_slot* process::current(lock_witness& lk) {
     // Its begin was not seen: hooks do not run while a TracePoint of the program does.
     s = &add_thread(thread, self_tid(), self_id());
   }
-  if (s->ended || s->exited.load(std::memory_order_relaxed)) return nullptr;
+  if (s->ended || s->over || s->exited.load(std::memory_order_relaxed)) return nullptr;
+  // Where nobody tells of the lock, a thread that is older than we are is met here for the first time.
+  if (!has_thread_hooks) s->native.store(self_id(), std::memory_order_relaxed);
   slot_here.store(s, std::memory_order_relaxed);
   announce(lk, *s);
   return s;

@@ -173,8 +173,7 @@ inline void process::on_thread(rb_event_flag_t event, VALUE, VALUE, ID, VALUE) n
     }
   }
   thread_slot* const s = p.threads.find(thread);
-  slot_here.store(event == RUBY_EVENT_THREAD_BEGIN ? s : nullptr, std::memory_order_relaxed);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (event == RUBY_EVENT_THREAD_BEGIN || s == nullptr) slot_here.store(s, std::memory_order_relaxed);
   if (s == nullptr) return;
   if (p.armed()) {
     if (calm()) {
@@ -196,7 +195,12 @@ inline void process::on_thread(rb_event_flag_t event, VALUE, VALUE, ID, VALUE) n
       p.end(lk, *s);
     }
   }
-  if (event == RUBY_EVENT_THREAD_END && !has_thread_hooks) {
+  if (event == RUBY_EVENT_THREAD_BEGIN) return;
+  // Last, since what was asked above may have run a job, which opens the thread to the handler. From here on none does.
+  s->over = true;
+  slot_here.store(nullptr, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (!has_thread_hooks) {
     s->exited.store(true, std::memory_order_relaxed);
     p.changed_.store(true, std::memory_order_relaxed);
   }
@@ -293,6 +297,8 @@ inline void process::resumed(VALUE thread) noexcept {
       s->tid.store(tid, std::memory_order_relaxed);
     }
   }
+  // Where native threads are shared, the one that ran here before was another: its slot is not for this one's stack.
+  if (slot_here.load(std::memory_order_relaxed) != s) slot_here.store(nullptr, std::memory_order_relaxed);
   holder_tid_.store(tid, std::memory_order_relaxed);
   holder_.store(me, std::memory_order_seq_cst);  // pairs with request(): it sees the holder, or we its ask
   if (s == nullptr || s->ended || !s->announced || !armed()) return;

@@ -37,6 +37,7 @@ struct thread_slot {
   std::atomic<pending_stack*> pending{nullptr};  ///< the same, for a handler
   bool announced = false;                  ///< the sink knows it
   bool ended = false;                      ///< the sink was told of its end
+  bool over = false;                       ///< Ruby has told of its end, which comes a little before it
   bool name_known = false;                 ///< `name` was read from Ruby, not guessed
   std::string id;                          ///< empty = not made yet
   std::string name;
@@ -71,7 +72,7 @@ class thread_table {
     s->native.store(native, std::memory_order_relaxed);
     s->exited.store(false, std::memory_order_relaxed);
     s->asks.store(0, std::memory_order_relaxed);
-    s->announced = s->ended = s->name_known = false;
+    s->announced = s->ended = s->over = s->name_known = false;
     if (s->buffer) s->buffer->release();
     s->id.clear();
     s->name.clear();
