@@ -22,6 +22,7 @@ class signal;
 }  // namespace trigger
 
 namespace sampler {
+class discrete;
 class dynamic_rate;
 class fixed_rate;
 }  // namespace sampler

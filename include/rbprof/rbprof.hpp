@@ -19,6 +19,7 @@
 #include <rbprof/policy/vm_adapter.hpp>
 #include <rbprof/profiler.hpp>
 #include <rbprof/recorder/flip_recorder.hpp>
+#include <rbprof/sampler/discrete.hpp>
 #include <rbprof/sampler/dynamic_rate.hpp>
 #include <rbprof/sampler/fixed_rate.hpp>
 #include <rbprof/trigger/either.hpp>
