@@ -11,10 +11,12 @@
 #include <rbprof/output/collapsed.hpp>
 #include <rbprof/output/flamegraph_html.hpp>
 #include <rbprof/output/pprof.hpp>
+#include <rbprof/output/speedscope.hpp>
 #include <rbprof/output/text.hpp>
 
 #include "flamegraph_reader.hpp"
 #include "pprof_reader.hpp"
+#include "speedscope_reader.hpp"
 #include "support.hpp"
 
 namespace {
@@ -65,11 +67,17 @@ TEST_CASE("every format has the same total of every value for every thread") {
     if (types.empty()) types = time_value_types();
     const profile p = random_profile(random, types);
     const pprof_file pprof = read_pprof(gunzip(*output::encode_pprof(p)));
+    const nlohmann::json speedscope = nlohmann::json::parse(*output::encode_speedscope(p));
     const nlohmann::json page = flamegraph_data(*output::encode_flamegraph_html(p));
     for (std::size_t i = 0; i < types.size(); ++i) {
       const value_type t = types[i];
       const totals expected = from_model(p, t);
       REQUIRE(from_collapsed(*output::encode_collapsed(p, {.type = t, .threads = true})) == expected);
+      totals in_speedscope;
+      for (const auto& [title, amount] : speedscope_totals(speedscope, std::string(info(t).name))) {
+        in_speedscope[plain(title)] += amount;
+      }
+      REQUIRE(in_speedscope == expected);
       totals in_page;
       for (const auto& [title, amount] : by_thread(page, i)) in_page[plain(title)] += amount;
       REQUIRE(in_page == expected);
