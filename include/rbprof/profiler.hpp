@@ -101,6 +101,7 @@ class basic_profiler : private detail::policy_check<V, T, S, C, R> {
 
  private:
   enum class settled : std::uint8_t { yes, no };
+  static constexpr bool can_ask_from_outside = has(V::request_from, role::foreign);
 
   [[nodiscard]] lane_type& lane() const noexcept { return *place_->lane; }
   absl::Status attach() ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
@@ -221,18 +222,27 @@ absl::Status basic_profiler<V, T, S, C, R>::attach() {
 
 template <class V, class T, class S, class C, class R>
 absl::StatusOr<profile> basic_profiler<V, T, S, C, R>::stop() {
+  settled before = settled::no;
   {
     const fork_mutex_hold hold(control_);
     if (!running_) {
       stop_came_first_ = !ever_started_;
       return absl::FailedPreconditionError("this profiler is not running");
     }
-    if (!pool_type::instance().was_taken_over(place_)) lane().trigger.disarm(lane().vm);
+    if (!pool_type::instance().was_taken_over(place_)) {
+      // A VM that can't be asked from here settles at a tick, so while there are any.
+      if constexpr (!can_ask_from_outside) {
+        if (!lane().vm.with_lock_here([](typename V::lock_type&) {})) before = settle_from_outside();
+      }
+      lane().trigger.disarm(lane().vm);
+    }
   }
   const bool settled_here = settle_inline();
   const fork_mutex_hold hold(control_);
   if (!running_) return absl::FailedPreconditionError("this profiler was stopped meanwhile");
-  const settled state = settled_here ? settled::yes : settle_from_outside();
+  const settled state = settled_here           ? settled::yes
+                        : can_ask_from_outside ? settle_from_outside()
+                                               : before;
   learn_capabilities();
   finish();
   running_ = false;
@@ -282,8 +292,10 @@ auto basic_profiler<V, T, S, C, R>::settle_from_outside() -> settled {
   nanos nap{50'000};
   for (;;) {
     const request_result asked = l.vm.request_safe_point();
-    // A VM that can't be asked from here settles at its next tick.
-    if (asked == request_result::refused && has(V::request_from, role::foreign)) return settled::no;
+    // A VM that can't be asked from here settles at its next tick, unless it is down.
+    if (asked == request_result::refused && (can_ask_from_outside || l.vm.features() == feature::none)) {
+      return settled::no;
+    }
     if (l.settled(number)) return settled::yes;
     if (monotonic_now() >= deadline) return settled::no;
     std::this_thread::sleep_for(nap);

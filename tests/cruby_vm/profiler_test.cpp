@@ -114,6 +114,24 @@ TEST_CASE("a flush from a thread that Ruby does not know settles while Ruby runs
   CHECK(p.stop().ok());
 }
 
+TEST_CASE("a stop from a thread that Ruby does not know settles while Ruby runs") {
+  rbprof::cruby::profiler p{{.interval = rbprof::nanos{1'000'000}, .settle_patience = rbprof::nanos{5'000'000'000}}};
+  REQUIRE(p.start().ok());
+  std::atomic<bool> done{false};
+  std::thread stopper([&] {
+    const auto profile = p.stop();
+    CHECK(profile.ok());
+    if (profile.ok()) {
+      const auto comments = profile->comments();
+      CHECK(std::none_of(comments.begin(), comments.end(),
+                         [](const std::string& c) { return c.starts_with("not settled"); }));
+    }
+    done = true;
+  });
+  while (!done) work();
+  stopper.join();
+}
+
 TEST_CASE("a child of fork has stopped, may start again, and has none of its parent's time") {
   rbprof::cruby::profiler p{{.interval = rbprof::nanos{1'000'000}}};
   REQUIRE(p.start().ok());

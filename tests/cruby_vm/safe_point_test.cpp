@@ -88,7 +88,7 @@ TEST_CASE("A second profiler is refused by name, until the first one stops") {
   // Another copy of the library finds the same mark, though it shares no variable with this one.
   rbprof::vm::cruby_detail::claim copy;
   REQUIRE(copy.find());
-  CHECK_FALSE(copy.take());
+  CHECK_FALSE(copy.take(nullptr));
   CHECK(std::string(copy.owner()).find("cruby_vm_test") != std::string::npos);
 
   CHECK(first.detach().ok());

@@ -16,6 +16,7 @@
 
 #include <rbprof/base/clock.hpp>
 #include <rbprof/base/fork_mutex.hpp>
+#include <rbprof/base/pin_code.hpp>
 
 namespace rbprof::inline v0 {
 namespace detail {
@@ -62,6 +63,7 @@ class lane_pool {
   /// A new lane; null when all places are taken.
   template <class... Args>
   [[nodiscard]] place* acquire(void* handle, void (*forked)(void*) noexcept, const Args&... args) {
+    pin_code(forked);  // and with it the handle's triggers, hooks and fork handlers
     const fork_mutex_hold hold(mutex_);
     for (place& p : places_) {
       if (p.taken || p.retired) continue;

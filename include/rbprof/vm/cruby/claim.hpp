@@ -7,7 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstring>
+#include <cstdio>
 #include <new>
 
 #include <rbprof/version.hpp>
@@ -45,16 +45,14 @@ class claim {
     return block_ != nullptr && block_->magic == magic;
   }
 
-  /// False = another one has it; `owner()` says who.
-  [[nodiscard]] bool take() noexcept {
+  /// False = another one has it; `owner()` says who. `code`: of the file that will be named.
+  [[nodiscard]] bool take(const void* code) noexcept {
     std::uint32_t free = 0;
     // acquire: pairs with the release in give_back(), so that we see the other one's last writes.
     if (!block_->busy.compare_exchange_strong(free, 1, std::memory_order_acquire)) return false;
     Dl_info where{};
-    const char* file = dladdr(reinterpret_cast<const void*>(&version_text), &where) != 0 &&
-                               where.dli_fname != nullptr
-                           ? where.dli_fname
-                           : "this program";
+    const char* file =
+        dladdr(code, &where) != 0 && where.dli_fname != nullptr ? where.dli_fname : "this program";
     std::snprintf(block_->owner, sizeof block_->owner, "rbprof %s in %s", version_text, file);
     return true;
   }
@@ -75,15 +73,6 @@ class claim {
 
   block* block_ = nullptr;
 };
-
-/// Makes sure that the object with `code` in it stays in memory until the process ends: a job or a hook that
-/// Ruby has taken can't be taken back.
-inline void pin_code(const void* code) noexcept {
-  Dl_info where{};
-  if (dladdr(code, &where) == 0) return;
-  // Null for the main program, which can't be unloaded anyway. The handle is leaked on purpose.
-  static_cast<void>(dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
-}
 
 }  // namespace cruby_detail
 }  // namespace vm

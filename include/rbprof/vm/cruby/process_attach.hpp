@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <rbprof/base/pin_code.hpp>
+#include <rbprof/vm/cruby/heap_probe.hpp>
 #include <rbprof/vm/cruby/process.hpp>
 
 // The cold half of `process`: coming, going, and the book of threads.
@@ -22,7 +24,7 @@ inline absl::Status process::attach(const sink_calls& sink, bool gc_events) {
     return absl::FailedPreconditionError(
         "rbprof: Ruby is not up yet; start the profiler after ruby_init() or ruby_setup()");
   }
-  if (down()) {
+  if (down() || !ruby_is_there()) {
     return absl::FailedPreconditionError(
         "rbprof: Ruby has been shut down in this process; it can't be profiled any more");
   }
@@ -35,11 +37,12 @@ inline absl::Status process::attach(const sink_calls& sink, bool gc_events) {
     return absl::InternalError(
         "rbprof: can't leave a mark in Ruby's Object; is it frozen? Start before freezing it");
   }
-  if (!claim_.take()) {
+  if (!claim_.take(reinterpret_cast<const void*>(sink.safe_point))) {
     return absl::AlreadyExistsError(
         std::string("rbprof: this process is being profiled already, by ") + claim_.owner() +
         "; stop that profiler first");
   }
+  pin_code(sink.safe_point);
   absl::Status made = install();
   if (made.ok() && !in_main_ractor()) {
     made = absl::FailedPreconditionError(
@@ -120,9 +123,7 @@ inline void process::detach() noexcept {
 
 inline absl::Status process::install() {
   if (installed_.load(std::memory_order_relaxed)) return absl::OkStatus();
-  pin_code(reinterpret_cast<const void*>(&process::job));
-  pin_code(reinterpret_cast<const void*>(&process::on_gc));
-  pin_code(__builtin_return_address(0));
+  pin_code(&process::job);
   auto make = [this] {
     static const rb_ractor_local_storage_type marker = {nullptr, nullptr};
     ractor_key_ = rb_ractor_local_storage_ptr_newkey(&marker);
