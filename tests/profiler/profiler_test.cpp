@@ -237,3 +237,35 @@ TEST_CASE("a C call that collects keeps its time, whatever of it was a collectio
     CHECK(std::abs(share("Garbage Collection", type) - static_cast<double>(of.collection.count()) / all) < 0.001);
   }
 }
+
+TEST_CASE("who runs first after a wait, and who waits for less than a tick, has all of its time") {
+  // A round between two long sleeps, with about three ticks in it.
+  const vm::simulated_program round{
+      steps::sleep({{1, 1}, {0, 1}}, 20ms), steps::run({{2, 1}, {0, 1}}, 8ms),
+      steps::native({{3, 1}, {0, 1}}, 12ms), steps::run({{4, 1}, {0, 1}}, 3ms),
+      steps::wait_lock({{5, 1}, {0, 1}}, 4ms)};
+  const bool in_handler = GENERATE(false, true);
+  const nanos every = GENERATE(nanos(1ms), nanos(10ms));
+  constexpr int times = 3000;
+  vm::simulated_program rounds;
+  for (int i = 0; i < times; ++i) rounds.insert(rounds.end(), round.begin(), round.end());
+  simulated_profiler<vm::simulated> p{{.interval = every, .seed = 7}};
+  if (in_handler) p.vm().capture_in_handler();
+  REQUIRE(p.start().ok());
+  in_handler ? drive_by_signals(p, 100us) : drive(p, 100us);
+  p.vm().append(1, rounds);
+  p.vm().run();
+  const auto profile = p.stop();
+  REQUIRE(profile.ok());
+  INFO("interval " << every.count() << ", handler " << in_handler);
+  for (std::uint32_t f = 1; f <= 5; ++f) {
+    const std::string name = "function_" + std::to_string(f);
+    const vm::simulated_times truth = p.vm().truth(1).self(f);
+    INFO(name);
+    const auto off = [&](value_type type, nanos t, nanos all) {
+      return std::abs(static_cast<double>(sum_of_leaf(*profile, type, name) - t.count())) / static_cast<double>(all.count());
+    };
+    CHECK(off(value_type::cpu_time, truth.cpu, times * nanos(23ms)) < 0.01);
+    CHECK(off(value_type::wall_time, truth.wall, times * nanos(47ms)) < 0.01);
+  }
+}

@@ -28,6 +28,11 @@
 // * Cpu at `due` is the clock's reading now minus (seen − due), since a thread that runs burns cpu at the
 //   rate of the wall clock; it is kept between "booked" and the reading. Example: booked 40 ms, reading
 //   53 ms, seen 4 ms after due: the row has 49 − 40 = 9 ms, and 4 ms stay for the next one.
+// * Where waits are known, a sample of a thread that runs books no more cpu than wall time, and one of a thread that
+//   has just waited books none. What a thread burned between its last tick and a wait is thus kept for its next tick,
+//   in place of what that tick lacks, since the thread ran only after the wait. Else whoever runs first after a wait
+//   would lose half a tick each time to who runs last before it. Example, a tick every 10 ms: tick, 6 ms of cpu, a
+//   wait with two ticks in it, 4 ms of cpu, tick: 0 for both of the wait, 4 + 6 = 10 ms for the last.
 // * A tick that expires inside a collection is the collector's: the thread is booked up to its own last tick before,
 //   or not at all (profiler/collection_ticks.hpp). Else a program that collects for six sevenths of its time would
 //   have six sevenths of the rest booked on the frame that happens to come after the collector.
@@ -97,7 +102,10 @@ class thread_times {
     std::optional<nanos> reading;
     if (m.cpu_failed) cpu_failures_.add();
     else reading = m.cpu ? note_cpu(*m.cpu, st) : read_cpu(v, th, st);
-    out.cpu = book_cpu(st, reading, m.running ? std::max(m.seen - m.due, nanos{0}) : nanos{0});
+    const nanos lag = m.running ? std::max(m.seen - m.due, nanos{0}) : nanos{0};
+    nanos most = nanos::max();
+    if (has_lock_events<V> && m.cpu) most = m.running ? out.wall : nanos{0};
+    out.cpu = book_cpu(st, reading, lag, most);
     if (out.cpu.count() != 0 || out.wall.count() != 0) emit(out);
   }
 
@@ -214,7 +222,7 @@ class thread_times {
   }
 
   /// Two good readings make a difference: after one that failed, the next only sets the base.
-  nanos book_cpu(thread_state& st, std::optional<nanos> reading, nanos lag) noexcept {
+  nanos book_cpu(thread_state& st, std::optional<nanos> reading, nanos lag, nanos most) noexcept {
     if (!reading) {
       st.cpu.reset();
       st.gc_unmeasured = nanos{0};
@@ -230,8 +238,9 @@ class thread_times {
       return nanos{0};
     }
     const nanos to = std::clamp(*reading - lag, *st.cpu, *reading);
-    const nanos d = to - *st.cpu;
-    st.cpu = to;
+    nanos d = to - *st.cpu;
+    if (d - std::min(d, most) < small_step) d = std::min(d, most);
+    *st.cpu += d;
     return d;
   }
 

@@ -36,8 +36,8 @@
 //   flusher ──asks──▶ on_safe_point or inline ──▶ settle: book every thread up to now
 //
 // Who is sampled at a tick: the thread that runs. A thread that does not run still has the stack at which it
-// stopped; its time is booked when it gets the lock again (the adapter asks for a safe point then, if a tick
-// has expired meanwhile) or at the next settle. Where a VM tells nothing of its lock, every other thread is
+// stopped; its time up to the last tick is booked when it gets the lock again (the adapter asks for a safe point then,
+// if a tick has expired meanwhile) or at the next settle. Where a VM tells nothing of its lock, every other thread is
 // looked at: what cpu it burned is booked on the stack it was last seen with.
 //
 // Every `on_` function: Calls from: the VM, lock held (on_gc: inside the collector) · Blocks: never ·
@@ -294,8 +294,9 @@ class lane {
     m.cpu = vm.cpu_time(running);
     m.cpu_failed = !m.cpu;
     m = rec.ticks.adjust(m, rec.booked_due, rec.resumed);
-    if (rec.resumed > m.due) {  // it waited until then, where it stands now
-      m.due = rec.resumed;
+    if (rec.resumed > m.due) {  // at that tick it waited, where it stands now
+      const nanos since = rec.resumed - m.due;
+      if (since * 2 > rows_.period * 3) m.due = m.due + since / rows_.period * rows_.period;  // some fell into a rest
       m.running = false;
     }
     const nanos cpu_began = m.cpu.value_or(nanos{0});
