@@ -13,8 +13,7 @@ namespace detail {
 
 /// What a lane counts of its own. Added to by the sampler, read by anyone.
 struct lane_statistics {
-  counter samples;          // claims that the sampler admitted
-  counter refused;          // claims that it did not
+  counter refused;          // claims that the sampler did not admit; all others are samples
   counter woken_samples;    // of threads that had waited for longer than a tick
   counter async_samples;    // whose stack was taken in a signal handler
   counter safe_points;      // that reached the lane
@@ -42,7 +41,7 @@ struct lane_statistics {
     f("caches_dropped", caches_dropped.get());
   }
   void reset() noexcept {
-    for (counter* c : {&samples, &refused, &woken_samples, &async_samples, &safe_points, &thread_samples, &gc_samples,
+    for (counter* c : {&refused, &woken_samples, &async_samples, &safe_points, &thread_samples, &gc_samples,
                        &gc_samples_missed_due_to_missing_context, &threads_begun, &threads_ended,
                        &settles, &settles_inline, &sampling_cpu_ns, &caches_dropped}) {
       (void)c->take();

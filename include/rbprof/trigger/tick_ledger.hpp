@@ -74,9 +74,12 @@ class tick_ledger {
   }
   /// The last tick that is, or was, to become a sample; ticks in a rest do not count.
   [[nodiscard]] mono last_due() const noexcept { return {due_.load(std::memory_order_relaxed)}; }
+  /// What is scheduled is read last, since each tick is counted there first: what came of ticks is never more.
   [[nodiscard]] tick_counters counters() const noexcept {
-    return {scheduled_.get(), claimed_.get(), coalesced_.get(), missed_.get(), skipped_.get(),
-            clock_went_back_.get()};
+    tick_counters t{0, claimed_.get(), coalesced_.get(), missed_.get(), skipped_.get(), clock_went_back_.get()};
+    std::atomic_thread_fence(std::memory_order_acquire);
+    t.scheduled = scheduled_.get();
+    return t;
   }
 
  private:

@@ -178,6 +178,7 @@ class process {
   static void on_switch(rb_event_flag_t event, const rb_internal_thread_event_data_t* data,
                         void*) noexcept;
   void resumed(VALUE thread) noexcept;
+  void found_many_to_many() noexcept;
   void suspended(VALUE thread) noexcept;
   [[nodiscard]] thread_slot* slot_of(VALUE thread) const noexcept {
     return static_cast<thread_slot*>(rb_internal_thread_specific_get(thread, thread_key_));

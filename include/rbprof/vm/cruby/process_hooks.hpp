@@ -282,6 +282,14 @@ inline void process::on_switch(rb_event_flag_t event, const rb_internal_thread_e
   }
 }
 
+/// The slot that this native thread ran for last.
+inline thread_local thread_slot* ran_here = nullptr;
+
+inline void process::found_many_to_many() noexcept {
+  many_to_many_.store(true, std::memory_order_relaxed);
+  count.tid_changes.add();
+}
+
 inline void process::resumed(VALUE thread) noexcept {
   thread_slot* const s = slot_of(thread);
   const std::uintptr_t me = self_id();
@@ -289,16 +297,19 @@ inline void process::resumed(VALUE thread) noexcept {
   if (tid == 0 || s->native.load(std::memory_order_relaxed) != me) {
     tid = self_tid();
     if (s != nullptr) {
-      if (s->native.exchange(me, std::memory_order_relaxed) != 0) {
-        // The same thread on another native one: N threads of Ruby share M. Cpu clocks mean nothing then.
-        many_to_many_.store(true, std::memory_order_relaxed);
-        count.tid_changes.add();
-      }
+      // The same thread on another native one: N threads of Ruby share M. Cpu clocks mean nothing then.
+      if (s->native.exchange(me, std::memory_order_relaxed) != 0) found_many_to_many();
       s->tid.store(tid, std::memory_order_relaxed);
     }
   }
-  // Where native threads are shared, the one that ran here before was another: its slot is not for this one's stack.
-  if (slot_here.load(std::memory_order_relaxed) != s) slot_here.store(nullptr, std::memory_order_relaxed);
+  if (ran_here != s) {
+    if (ran_here != nullptr && ran_here->native.load(std::memory_order_relaxed) == me && !ran_here->over &&
+        !ran_here->exited.load(std::memory_order_relaxed)) {
+      found_many_to_many();  // two threads that live on the same native one
+    }
+    ran_here = s;
+    slot_here.store(nullptr, std::memory_order_relaxed);  // which was the other one's
+  }
   holder_tid_.store(tid, std::memory_order_relaxed);
   holder_.store(me, std::memory_order_seq_cst);  // pairs with request(): it sees the holder, or we its ask
   if (s == nullptr || s->ended || !s->announced || !armed()) return;
