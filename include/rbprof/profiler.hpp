@@ -114,7 +114,7 @@ class basic_profiler : private detail::policy_check<V, T, S, C, R> {
   void forked() noexcept;
 
   template <class F>
-  void each_count(F&& f) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
+  void each_count(const tick_counters& now, F&& f) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(control_);
 
   profiler_options options_;
   typename pool_type::place* place_;
@@ -187,7 +187,7 @@ absl::Status basic_profiler<V, T, S, C, R>::start() {
   const mono now = l.vm.now();
   window_.open(options_.types, now, epoch_now_ns());
   l.store.open(now);
-  ticks_at_flush_ = l.trigger.counters();
+  ticks_at_flush_ = detail::next_period(l.trigger.counters());
   pace p;
   p.period = options_.interval;
   p.seed = options_.seed != 0 ? options_.seed : static_cast<std::uint64_t>(now.ns);
@@ -332,8 +332,9 @@ absl::StatusOr<profile> basic_profiler<V, T, S, C, R>::take(settled state) {
   b.set_program(options_.program);
   detail::add_remarks(b, lane(), capabilities_, state == settled::yes);
   b.add_statistic("records", window_.records());
-  each_count([&](std::string_view name, std::uint64_t value) { b.add_statistic(name, value); });
-  ticks_at_flush_ = lane().trigger.counters();
+  const tick_counters ticks = lane().trigger.counters();
+  each_count(ticks, [&](std::string_view name, std::uint64_t value) { b.add_statistic(name, value); });
+  ticks_at_flush_ = detail::next_period(ticks);
   lane().counts.reset();
   lane().context.reset_statistics();
   profile made = window_.take(options_.types);
@@ -360,7 +361,7 @@ std::vector<profile_statistic> basic_profiler<V, T, S, C, R>::stats() const {
   const fork_mutex_hold hold(control_);
   std::vector<profile_statistic> all;
   if (place_ == nullptr) return all;
-  each_count([&](std::string_view name, std::uint64_t value) {
+  each_count(lane().trigger.counters(), [&](std::string_view name, std::uint64_t value) {
     all.emplace_back(std::string(name), value);
   });
   return all;
@@ -368,8 +369,8 @@ std::vector<profile_statistic> basic_profiler<V, T, S, C, R>::stats() const {
 
 template <class V, class T, class S, class C, class R>
 template <class F>
-void basic_profiler<V, T, S, C, R>::each_count(F&& f) const {
-  detail::each_count(lane(), ticks_at_flush_, f);
+void basic_profiler<V, T, S, C, R>::each_count(const tick_counters& now, F&& f) const {
+  detail::each_count(lane(), now, ticks_at_flush_, f);
   f("lifetime_flush_successes", flush_successes_);
   f("lifetime_flush_failures", flush_failures_);
 }

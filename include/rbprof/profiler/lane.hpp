@@ -78,7 +78,6 @@ class lane {
     const moment m = trigger.claim(vm, lk);
     if (m.ticks != 0) {
       if (sampler.admit(vm.now())) {
-        counts.samples.add();
         sample(lk, m);
       } else {
         counts.refused.add();
@@ -172,7 +171,7 @@ class lane {
       counts.settles_inline.add();
       if constexpr (has_thread_names<V>) vm.read_thread_names(lk);
     }
-    if (trigger.claim(vm, lk).ticks != 0) counts.samples.add();  // this settle is their sample
+    static_cast<void>(trigger.claim(vm, lk));  // this settle is their sample
     const std::uint64_t wanted = settle_wanted_.load(std::memory_order_acquire);
     const mono now = vm.now();
     const thread running = vm.current(lk);

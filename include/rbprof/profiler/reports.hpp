@@ -3,6 +3,7 @@
 #ifndef RBPROF_PROFILER_REPORTS_HPP
 #define RBPROF_PROFILER_REPORTS_HPP
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,17 +23,29 @@
 namespace rbprof::inline v0 {
 namespace detail {
 
-/// `f(name, value)` for each count of a lane; those of ticks since `since`. In every period
-/// ticks = samples + skipped + coalesced + missed + outstanding.
+[[nodiscard]] constexpr std::uint64_t outstanding(const tick_counters& t) noexcept {
+  return t.scheduled - t.claimed - t.coalesced - t.missed - t.skipped;
+}
+
+/// Where the period after `now` begins: what is outstanding comes to its end there.
+[[nodiscard]] constexpr tick_counters next_period(tick_counters now) noexcept {
+  now.scheduled -= outstanding(now);
+  return now;
+}
+
+/// `f(name, value)` for each count of a lane; those of ticks from `since` to `now`. In every period
+/// ticks = samples + skipped + coalesced + missed + outstanding, also when the VM goes on meanwhile: the counts that
+/// add up are read once, and a claim that was not refused is a sample.
 template <class Lane, class F>
-void each_count(Lane& l, const tick_counters& since, F&& f) {
-  const tick_counters t = l.trigger.counters() - since;
+void each_count(Lane& l, const tick_counters& now, const tick_counters& since, F&& f) {
+  const tick_counters t = now - since;
+  const std::uint64_t refused = std::min(l.counts.refused.get(), t.claimed);
   f("ticks", t.scheduled);
-  f("samples", l.counts.samples.get());
-  f("skipped", t.skipped + l.counts.refused.get());
+  f("samples", t.claimed - refused);
+  f("skipped", t.skipped + refused);
   f("coalesced", t.coalesced);
   f("missed", t.missed);
-  f("outstanding", t.scheduled - t.claimed - t.coalesced - t.missed - t.skipped);
+  f("outstanding", outstanding(t));
   f("clock_went_back", t.clock_went_back);
   l.counts.each(f);
   f("describe_failures", l.describe_failures());

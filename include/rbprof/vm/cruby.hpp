@@ -108,7 +108,7 @@ class cruby {
     feature all = feature::block_names;
     if (p.gc_on()) all = all | feature::gc;
     if (!p.many_to_many()) all = all | feature::thread_cpu;
-    if (p.async.on()) all = all | feature::async_capture;
+    if (p.async.on() && !p.many_to_many()) all = all | feature::async_capture;
     if (cruby_detail::has_thread_hooks) {
       all = all | feature::other_stacks | feature::lock | feature::foreign_request;
     }
@@ -228,6 +228,7 @@ class cruby {
     }
     if (p.many_to_many()) {
       f("thread_cpu: off, Ruby threads move between native threads (RUBY_MN_THREADS)");
+      if (p.async.on()) f("async_capture: off, Ruby threads move between native threads (RUBY_MN_THREADS)");
     }
     f("ractors: only threads of the main Ractor are profiled");
   }
