@@ -15,7 +15,7 @@
 // that points to the VM, which is null then. Later ones map the heap by themselves, and take it away: so the kernel
 // reads the header of the class Object, where a page that is not there is an error and no crash.
 
-extern "C" [[gnu::weak]] void* const ruby_current_vm_ptr;
+extern "C" [[gnu::weak]] void* ruby_current_vm_ptr;
 
 namespace rbprof::inline v0 {
 namespace vm {
