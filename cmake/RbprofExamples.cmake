@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # examples/<name>/*.cpp with a main.cpp, or examples/<name>.cpp, becomes <build>/examples/<name>, with '-' for '_'.
-
-if(NOT RBPROF_HAS_CRUBY)
-  message(STATUS "rbprof: the examples need Ruby; they are left out")
-  return()
-endif()
+# A name with "mruby" in it is linked with mruby, every other one with Ruby.
 
 file(GLOB RBPROF_EXAMPLE_MAINS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.cpp"
      "${PROJECT_SOURCE_DIR}/examples/*/main.cpp")
@@ -18,8 +14,16 @@ foreach(main IN LISTS RBPROF_EXAMPLE_MAINS)
     cmake_path(GET directory FILENAME name)
     file(GLOB sources CONFIGURE_DEPENDS "${directory}/*.cpp")
   endif()
+  set(vm cruby)
+  if(name MATCHES "mruby")
+    set(vm mruby)
+  endif()
   string(REPLACE "_" "-" name "${name}")
+  if(NOT TARGET rbprof::${vm})
+    message(STATUS "rbprof: the example ${name} needs rbprof::${vm}; it is left out")
+    continue()
+  endif()
   add_executable(${name} ${sources})
-  target_link_libraries(${name} PRIVATE rbprof::cruby rbprof::output rbprof_own)
+  target_link_libraries(${name} PRIVATE rbprof::${vm} rbprof::output rbprof_own)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/examples")
 endforeach()

@@ -36,6 +36,10 @@ endif()
 if(RBPROF_HAS_CRUBY)
   rbprof_install(cruby rbprof_cruby "rbprof for hosts of CRuby" "rbprof ${RBPROF_RUBY_MODULE_NAME}")
 endif()
+if(RBPROF_HAS_MRUBY)
+  # mruby has no .pc file to require.
+  rbprof_install(mruby rbprof_mruby "rbprof for hosts of mruby; compile with the flags of mruby-config" "rbprof")
+endif()
 
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/cmake/rbprofConfig.cmake.in" "${PROJECT_BINARY_DIR}/rbprofConfig.cmake"
@@ -48,5 +52,6 @@ write_basic_package_version_file(
 install(
   FILES "${PROJECT_BINARY_DIR}/rbprofConfig.cmake" "${PROJECT_BINARY_DIR}/rbprofConfigVersion.cmake"
         "${PROJECT_SOURCE_DIR}/cmake/FindProtozero.cmake" "${PROJECT_SOURCE_DIR}/cmake/RbprofRuby.cmake"
+        "${PROJECT_SOURCE_DIR}/cmake/FindMruby.cmake"
   DESTINATION "${RBPROF_CMAKE_DIR}")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/rbprof")

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The rbprof authors
 # SPDX-License-Identifier: MIT
 #
-# The three interface targets, each with its headers as a file set. A header belongs to the target whose
+# The four interface targets, each with its headers as a file set. A header belongs to the target whose
 # dependencies it needs; its path says which.
 
 find_package(Threads REQUIRED)
@@ -38,14 +38,30 @@ else()
   set(RBPROF_HAS_CRUBY FALSE)
 endif()
 
+set(RBPROF_HAS_MRUBY FALSE)
+if(NOT RBPROF_WITH_MRUBY STREQUAL "OFF")
+  find_package(Mruby 3.1 QUIET)
+  set(RBPROF_HAS_MRUBY ${Mruby_FOUND})
+  if(RBPROF_HAS_MRUBY)
+    message(STATUS "rbprof: mruby is ${Mruby_VERSION}, with ${RBPROF_MRUBY_DEFINITIONS}")
+  elseif(RBPROF_WITH_MRUBY STREQUAL "ON")
+    message(FATAL_ERROR "rbprof: RBPROF_WITH_MRUBY is ON, but there is no mruby 3.1 or later. Install libmruby-dev, or set "
+                        "RBPROF_MRUBY_CONFIG to your mruby's mruby-config.")
+  else()
+    message(STATUS "rbprof: no mruby 3.1 or later found, so there is no rbprof::mruby")
+  endif()
+endif()
+
 file(GLOB_RECURSE RBPROF_ALL_HEADERS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/rbprof/*.hpp")
 list(SORT RBPROF_ALL_HEADERS)
 set(RBPROF_CRUBY_HEADERS ${RBPROF_ALL_HEADERS})
 list(FILTER RBPROF_CRUBY_HEADERS INCLUDE REGEX "/rbprof/(vm/cruby|cruby\\.hpp|app/.*cruby|app/ruby_)")
+set(RBPROF_MRUBY_HEADERS ${RBPROF_ALL_HEADERS})
+list(FILTER RBPROF_MRUBY_HEADERS INCLUDE REGEX "/rbprof/(vm/mruby|mruby\\.hpp|app/.*mruby)")
 set(RBPROF_OUTPUT_HEADERS ${RBPROF_ALL_HEADERS})
 list(FILTER RBPROF_OUTPUT_HEADERS INCLUDE REGEX "/rbprof/output/")
 set(RBPROF_CORE_HEADERS ${RBPROF_ALL_HEADERS})
-list(REMOVE_ITEM RBPROF_CORE_HEADERS ${RBPROF_CRUBY_HEADERS} ${RBPROF_OUTPUT_HEADERS})
+list(REMOVE_ITEM RBPROF_CORE_HEADERS ${RBPROF_CRUBY_HEADERS} ${RBPROF_MRUBY_HEADERS} ${RBPROF_OUTPUT_HEADERS})
 
 function(rbprof_add_target name export_name headers)
   add_library(${name} INTERFACE)
@@ -89,4 +105,9 @@ if(RBPROF_HAS_CRUBY)
     rbprof_cruby
     INTERFACE $<$<OR:$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,16>>,$<CXX_COMPILER_ID:Clang>>:-Wno-error=cpp>
   )
+endif()
+
+if(RBPROF_HAS_MRUBY)
+  rbprof_add_target(rbprof_mruby mruby "${RBPROF_MRUBY_HEADERS}")
+  target_link_libraries(rbprof_mruby INTERFACE rbprof Mruby::mruby)
 endif()

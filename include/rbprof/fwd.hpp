@@ -19,6 +19,7 @@ namespace trigger {
 class manual;
 class postponed_job;
 class signal;
+class thread_timer;
 }  // namespace trigger
 
 namespace sampler {
@@ -33,12 +34,18 @@ class thread_times;
 
 namespace vm {
 class cruby;
-}
+class mruby;
+}  // namespace vm
 
 namespace cruby {
 class profiler;
 struct options;
 }  // namespace cruby
+
+namespace mruby {
+class profiler;
+struct options;
+}  // namespace mruby
 
 }  // namespace rbprof::inline v0
 

@@ -4,7 +4,8 @@
 #define RBPROF_RBPROF_HPP
 
 // All that needs no VM header and no output library: the policies, their concepts, the profiler that composes them,
-// and the simulated VM. A host of CRuby includes <rbprof/cruby.hpp>; a writer is included by its own name.
+// and the simulated VM. A host of CRuby includes <rbprof/cruby.hpp>, one of
+// mruby <rbprof/mruby.hpp>; a writer is included by its own name.
 
 #include <rbprof/base/clock.hpp>
 #include <rbprof/base/percent.hpp>
@@ -26,6 +27,7 @@
 #include <rbprof/trigger/manual.hpp>
 #include <rbprof/trigger/postponed_job.hpp>
 #include <rbprof/trigger/signal.hpp>
+#include <rbprof/trigger/thread_timer.hpp>
 #include <rbprof/version.hpp>
 #include <rbprof/vm/simulated.hpp>
 

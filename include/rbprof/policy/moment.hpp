@@ -92,6 +92,9 @@ struct async_stack {
   mono seen;                 ///< when it was taken; the thread ran
   std::optional<nanos> cpu;  ///< the thread's cpu clock then; none = could not be read
   nanos cost{0};             ///< what taking it cost the thread
+  nanos spent{0};            ///< what taking earlier ones cost within the time that it stands for
+  bool in_gc = false;        ///< the collector ran, on a VM that has no events of it: the time is the collector's
+  bool more = false;         ///< later ones wait
 };
 
 /// The collector's last run, in the words of its labels. All text is static.

@@ -149,6 +149,7 @@ class lane {
     const inside here(*this);
     threads_.clear();
     latest_ = nullptr;
+    drop_caches(lk);  // of a run that ended without the VM lock
     rows_.period = period;
     rows_.stacks.resize(max_frames);
     context.reset(vm.now());
@@ -310,6 +311,8 @@ class lane {
     cost.wall += async.cost;
     cost.cpu += async.cost;
     context.overhead(rec.state, cost, [&](const row& r) { rows_.put_other(rec, r); });
+    cost.wall += async.charged;
+    cost.cpu += async.charged;
     counts.sampling_cpu_ns.add(static_cast<std::uint64_t>(cost.cpu.count()));
     const nanos hooks = context.take_hook_cost();
     sampler.charge(ended, {cost.wall + hooks, cost.cpu + hooks});
@@ -318,26 +321,47 @@ class lane {
   struct async_result {
     bool is_all = false;  ///< nothing else of this thread is to be booked now
     nanos cost{0};        ///< of the handler, booked on nobody yet
+    nanos charged{0};     ///< of the handler, booked already
   };
 
-  /// Books the stack that the handler took on a thread, if there is one. It stands for the time up to where it was
-  /// taken; and for the time up to `m.due` when the thread has run on since, since it has met no safe point.
+  /// Books the stacks that the handler took on a thread, if there are any. Each stands for the time up to where it was
+  /// taken; and the last for the time up to `m.due` when the thread has run on since, since it has met no safe point.
   async_result book_async(lock& lk, record_type& rec, const moment& m) {
+    async_result all;
     if constexpr (has_async_capture<V>) {
-      const auto taken = vm.take_async(lk, rec.thread, rows_.stacks.room());
-      // A thread that was waiting before must have its wait booked first, where it stands at its first safe point.
-      if (!taken || (rec.woke && rec.resumed <= taken->seen)) return {};
-      counts.async_samples.add();
-      const bool ran_on = rec.resumed <= taken->seen;
-      if (m.running && ran_on && !m.in_gc && m.due > taken->seen) {
-        book(lk, rec, m, taken->got);
-        return {true, nanos{0}};  // its cost is before `due`: inside the row
+      for (bool more = true; more;) {
+        const auto taken = vm.take_async(lk, rec.thread, rows_.stacks.room());
+        // A thread that was waiting before must have its wait booked first, where it stands at its first safe point.
+        if (!taken || (rec.woke && rec.resumed <= taken->seen)) break;
+        more = taken->more;
+        counts.async_samples.add();
+        const bool ran_on = rec.resumed <= taken->seen;
+        all.is_all = ran_on;
+        if (taken->spent > nanos{0}) {
+          all.charged += taken->spent;
+          context.overhead(rec.state, {taken->spent, taken->spent}, [&](const row& r) { rows_.put_other(rec, r); });
+        }
+        if (!more && m.running && ran_on && !m.in_gc && m.due > taken->seen) {
+          book_taken(lk, rec, m, *taken);  // its cost is before `due`: inside the row
+        } else {
+          book_taken(lk, rec, {taken->seen, taken->seen, taken->cpu, 0, true, false, !taken->cpu}, *taken);
+          all.cost += taken->cost;
+        }
       }
-      book(lk, rec, {taken->seen, taken->seen, taken->cpu, 0, true, false, !taken->cpu}, taken->got);
-      return {ran_on, taken->cost};
-    } else {
-      return {};
     }
+    return all;
+  }
+
+  void book_taken(lock& lk, record_type& rec, const moment& m, const async_stack& taken) {
+    if (!taken.in_gc) {
+      book(lk, rec, m, taken.got);
+      return;
+    }
+    rec.booked_due = m.due;
+    context.settle(vm, lk, rec.thread, rec.state, m, [&](row r) {
+      r.where = row::place::gc;
+      rows_.put_other(rec, r);
+    });
   }
 
   /// A handler's stack whose tick was claimed before, by the sample of another thread.
@@ -350,7 +374,11 @@ class lane {
   /// A stack that nobody will book would keep the next one from being taken.
   void forget_async(lock& lk) {
     if constexpr (has_async_capture<V>) {
-      (void)vm.take_async(lk, vm.current(lk), rows_.stacks.room());
+      bool more = true;
+      while (more) {
+        const auto taken = vm.take_async(lk, vm.current(lk), rows_.stacks.room());
+        more = taken && taken->more;
+      }
     }
   }
 
@@ -361,6 +389,7 @@ class lane {
 
   void book(lock& lk, record_type& rec, const moment& m, const captured& got) {
     rec.booked_due = m.due;
+    if constexpr (requires { trigger.sees_waits(); }) rec.wait_unseen = rec.wait_unseen || !trigger.sees_waits();
     if (got.count == 0) {
       context.settle(vm, lk, rec.thread, rec.state, m,
                      [&](const row& r) { rows_.put_unseen(lk, rec, r); });

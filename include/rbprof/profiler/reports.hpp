@@ -73,6 +73,9 @@ void add_remarks(profile_builder& b, Lane& l, const std::vector<capability>& kno
   if constexpr (requires { l.sampler.each_remark([](const char*) {}); }) {
     l.sampler.each_remark([&](std::string_view line) { b.add_comment(line); });
   }
+  if constexpr (requires { l.trigger.each_remark([](const char*) {}); }) {
+    l.trigger.each_remark([&](std::string_view line) { b.add_comment(line); });
+  }
   if (!settled) {
     b.add_comment(
         "not settled: the VM gave no safe point in time, so the time since each thread's last sample is not in here");

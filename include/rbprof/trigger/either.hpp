@@ -110,6 +110,21 @@ class either {
     return chosen_ == 0 ? with(a_) : with(b_);
   }
 
+  /// False for a trigger that has no ticks while a thread waits.
+  [[nodiscard]] bool sees_waits() const noexcept {
+    const auto with = [](const auto& t) noexcept -> bool {
+      if constexpr (requires { t.sees_waits(); }) return t.sees_waits();
+      else return true;
+    };
+    return chosen_ == 0 ? with(a_) : with(b_);
+  }
+  template <class F>
+  void each_remark(F&& f) const {
+    const auto with = [&](const auto& t) {
+      if constexpr (requires { t.each_remark(f); }) t.each_remark(f);
+    };
+    chosen_ == 0 ? with(a_) : with(b_);
+  }
   template <class F>
   void each_statistic(F&& f) const {
     const auto with = [&](const auto& t) {
