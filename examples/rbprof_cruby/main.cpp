@@ -5,11 +5,6 @@
 // The program sees its own $0, ARGV, standard streams, signals and exit status. The profile is written when the
 // last at_exit block has run, so also when the program raises, calls exit, or gets SIGINT or SIGTERM.
 #include <rbprof/cruby.hpp>
-#include <rbprof/output/collapsed.hpp>
-#include <rbprof/output/file.hpp>
-#include <rbprof/output/flamegraph_html.hpp>
-#include <rbprof/output/pprof.hpp>
-#include <rbprof/output/text.hpp>
 
 #include <unistd.h>
 
@@ -18,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../common/report.hpp"
 #include "arguments.hpp"
 
 namespace {
@@ -35,24 +31,8 @@ host& the_host() {
   return h;
 }
 
-void complain(const std::string& text) { std::fprintf(stderr, "rbprof-cruby: %s\n", text.c_str()); }
+void complain(std::string_view text) { rbprof_host::complain("rbprof-cruby", text); }
 void complain(const absl::Status& status) { complain(std::string(status.message())); }
-
-absl::Status write(const rbprof::profile& p, const std::filesystem::path& file) {
-  namespace output = rbprof::output;
-  const std::string name = file.filename().string();
-  const auto ends = [&](std::string_view end) { return std::string_view(name).ends_with(end); };
-  if (ends(".html")) return output::write_flamegraph_html(p, file);
-  if (ends(".collapsed")) {
-    return output::write_collapsed(p, file, {.type = rbprof::value_type::cpu_time});
-  }
-  if (ends(".txt")) {
-    return output::write_file(file, [&](output::sink& to) {
-      return to.write(output::top_table(p, rbprof::value_type::cpu_time, 100));
-    });
-  }
-  return output::write_pprof(p, file, {.gzip = ends(".gz")});
-}
 
 /// Runs when the program's own at_exit blocks have run. A forked child leaves the file to its parent.
 void finish(VALUE) {
@@ -63,19 +43,7 @@ void finish(VALUE) {
     complain(profile.status());
     return;
   }
-  for (const std::filesystem::path& file : h.asked.out) {
-    if (const absl::Status written = write(*profile, file); !written.ok()) complain(written);
-  }
-  if (h.asked.top > 0) {
-    const std::string table =
-        rbprof::output::top_table(*profile, rbprof::value_type::cpu_time, h.asked.top);
-    std::fputs(table.c_str(), stderr);
-  }
-  if (h.asked.stats) {
-    for (const auto& [name, value] : profile->statistics()) {
-      std::fprintf(stderr, "%s %llu\n", name.c_str(), static_cast<unsigned long long>(value));
-    }
-  }
+  rbprof_host::report("rbprof-cruby", *profile, h.asked);
 }
 
 }  // namespace

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 The rbprof authors
+// SPDX-License-Identifier: MIT
+#ifndef RBPROF_EXAMPLES_COMMON_REPORT_HPP
+#define RBPROF_EXAMPLES_COMMON_REPORT_HPP
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include <rbprof/output/collapsed.hpp>
+#include <rbprof/output/file.hpp>
+#include <rbprof/output/flamegraph_html.hpp>
+#include <rbprof/output/pprof.hpp>
+#include <rbprof/output/text.hpp>
+
+#include "arguments.hpp"
+
+// What a host does with a profile at the end: files, a table, counters.
+
+namespace rbprof_host {
+
+inline void complain(std::string_view host, std::string_view text) {
+  std::fprintf(stderr, "%.*s: %.*s\n", static_cast<int>(host.size()), host.data(), static_cast<int>(text.size()),
+               text.data());
+}
+
+/// The end of the name chooses the format.
+[[nodiscard]] inline absl::Status write(const rbprof::profile& p, const std::filesystem::path& file) {
+  namespace output = rbprof::output;
+  const std::string name = file.filename().string();
+  const auto ends = [&](std::string_view end) { return std::string_view(name).ends_with(end); };
+  if (ends(".html")) return output::write_flamegraph_html(p, file);
+  if (ends(".collapsed")) {
+    return output::write_collapsed(p, file, {.type = rbprof::value_type::cpu_time});
+  }
+  if (ends(".txt")) {
+    return output::write_file(file, [&](output::sink& to) {
+      return to.write(output::top_table(p, rbprof::value_type::cpu_time, 100));
+    });
+  }
+  return output::write_pprof(p, file, {.gzip = ends(".gz")});
+}
+
+inline void report(std::string_view host, const rbprof::profile& p, const arguments& asked) {
+  for (const std::filesystem::path& file : asked.out) {
+    if (const absl::Status written = write(p, file); !written.ok()) {
+      complain(host, std::string(written.message()));
+    }
+  }
+  if (asked.top > 0) {
+    const std::string table = rbprof::output::top_table(p, rbprof::value_type::cpu_time, asked.top);
+    std::fputs(table.c_str(), stderr);
+  }
+  if (asked.stats) {
+    for (const auto& [name, value] : p.statistics()) {
+      std::fprintf(stderr, "%s %llu\n", name.c_str(), static_cast<unsigned long long>(value));
+    }
+  }
+}
+
+}  // namespace rbprof_host
+
+#endif  // RBPROF_EXAMPLES_COMMON_REPORT_HPP
