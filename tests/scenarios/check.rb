@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The rbprof authors
 # SPDX-License-Identifier: MIT
 #
-# Runs programs with a known truth under rbprof-cruby, and checks that their profiles tell it.
+# Runs programs with a known truth under rbprof-cruby, or rbprof-mruby, and checks that their profiles tell it.
 #
 #   ruby check.rb --host build/rbprof-cruby --reader build/pprof_facts [s01 s02...]
 require "optparse"
@@ -14,6 +14,7 @@ keep = nil
 OptionParser.new do |o|
   o.on("--host FILE", "the command-line host") { |v| where[:host] = File.expand_path(v) }
   o.on("--reader FILE", "pprof_facts, built") { |v| where[:reader] = File.expand_path(v) }
+  o.on("--engine NAME", %w[cruby mruby], "what the host embeds: cruby (default), mruby") { |v| where[:engine] = v }
   o.on("--keep DIR", "leave the profiles there") { |v| keep = File.expand_path(v) }
   o.on("--list", "print the names of all scenarios") { puts Scenario::ALL.keys.sort; exit }
 end.parse!

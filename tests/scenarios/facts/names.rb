@@ -21,7 +21,7 @@ scenario "s08", fine: true do
 end
 
 scenario "s09", fine: true do
-  body = (line_of(/define_method\(:dyn_spin\)/)..line_of(/def method_missing/))
+  body = (line_of(/define_method\(:dyn_spin\)/)...line_of(/def method_missing/))
   # truth.rb, which tells the program's own measure at its end, has such lines too.
   dyn = main.frames.select { |f| f.file.end_with?("/s09_define_method_and_missing.rb") && body.cover?(f.line) }
   sure "define_method has a name", dyn.any? && dyn.all? { |f| f.method_name == "dyn_spin" || f.block? }, dyn.map(&:name).uniq
@@ -86,8 +86,11 @@ end
 
 scenario "s40", fine: true, varying: %w[rss_kb] do
   made = main.frames.select { |f| f.name.include?("_tpl_page_") }.map(&:name).uniq
-  at_most "distinct names of generated methods", made.size, 600
-  at_most "distinct functions", profile.facts["functions"], 700
+  unless mruby? # where the program runs longer, so more of them are sampled
+    at_most "distinct names of generated methods", made.size, 600
+    at_most "distinct functions", profile.facts["functions"], 700
+  end
+  at_most "distinct names of generated methods", made.size, ground[:methods]
   all = main.rows.select { |r| r.holds?("render_all") }
   own = all.select { |r| r.frames.any? { |f| f.name.include?("_tpl_page_") } }
   at_least "share of generated methods in render_all", own.sum(&:cpu) / all.sum(&:cpu), 0.95

@@ -57,14 +57,17 @@ end
 
 # Where things are, and how a program is run with and without the profiler.
 class Bench
-  attr_reader :host, :reader, :dir
+  attr_reader :host, :reader, :dir, :engine
 
-  def initialize(host:, reader:, dir:)
+  def initialize(host:, reader:, dir:, engine: "cruby")
+    @engine = engine
     @host = host
     @reader = reader
     @dir = dir
     @runs = 0
   end
+
+  def mruby? = engine == "mruby"
 
   def program(name)
     path = File.expand_path("../programs/#{name}.rb", __dir__)
@@ -72,7 +75,7 @@ class Bench
   end
 
   def plain(program, args: [], limit: 60)
-    Run.new([RbConfig.ruby, program, *args.map(&:to_s)], dir, limit: limit)
+    Run.new([mruby? ? "mruby" : RbConfig.ruby, program, *args.map(&:to_s)], dir, limit: limit)
   end
 
   # `out`: ends of the names of the profiles to be written.
@@ -80,7 +83,9 @@ class Bench
     stem = File.join(dir, "#{File.basename(program, '.rb')}-#{@runs += 1}")
     files = out.map { |e| stem + e }
     outs = files.flat_map { |f| ["--out", f] }
-    Run.new([host, *outs, "--stats", *options, program, *args.map(&:to_s)], dir,
+    # On the wall clock ticks are as many as the intervals of the run, which is a fact of every scenario.
+    clock = mruby? ? %w[--clock wall] : []
+    Run.new([host, *outs, "--stats", *clock, *options, program, *args.map(&:to_s)], dir,
             files: files, truth: "#{stem}.truth", limit: limit)
   end
 
