@@ -17,7 +17,7 @@
 # that it is to sample has its core. After six of those, 77 as well.
 #
 #   RBPROF_ACCURACY_SECONDS=20   a longer window than the program's own
-#   RBPROF_ACCURACY_TRIES=1      as often as that
+#   RBPROF_ACCURACY_TRIES=1      a single window, whatever the machine does
 module Accuracy
   NO_SUCH_MODE = 77
   THREAD_CPU = Process::CLOCK_THREAD_CPUTIME_ID
@@ -34,7 +34,7 @@ module Accuracy
       yield window
       puts "TRY #{missed + busy + 1} #{Profiler::MODE} interval #{Profiler::INTERVAL_NS / 1000} us, ruby #{RUBY_VERSION}, #{window.about}"
       puts window.lines
-      exit if window.held?
+      exit(window.held?) if window.held? || tries == 1
       window.fair? ? missed += 1 : busy += 1
       puts "NOTE the machine was too busy for this window" unless window.fair?
     end
