@@ -9,8 +9,8 @@ WORK = "t = Process.clock_gettime(1) + 0.3; [1].each { |x| x.to_s } while Proces
 PROGRAMS = {
   "join" => "Thread.new { Queue.new.pop }.join",
   "stop" => "Thread.new { Thread.stop }.join",
-  "mutexes" => "a, b = Mutex.new, Mutex.new; t = Thread.new { a.lock; sleep 0.1; b.lock }; " \
-               "b.lock; sleep 0.2; a.lock; t.join",
+  "mutexes" => "a, b, q = Mutex.new, Mutex.new, Queue.new; b.lock; t = Thread.new { a.lock; q << 1; b.lock }; " \
+               "q.pop; Thread.pass until t.stop?; a.lock",
   "condition" => "m = Mutex.new; m.synchronize { ConditionVariable.new.wait(m) }",
   "busy before" => "q = Queue.new; 3.times { Thread.new { 20_000.times { |i| i.to_s }; q.pop } }; q.pop",
 }.freeze
