@@ -65,12 +65,11 @@ TEST_CASE("a forked child ends in time with its own status, whatever it does, an
   CHECK(run("spin(0.4)") == "");
   const auto after = p.stop();
   REQUIRE(after.ok());
+  // Ticks are of the schedule, whatever else the machine does: how many of them become samples depends on that.
   const auto rate = [](const rbprof::profile& q) {
-    return static_cast<double>(statistic(q, "samples") + statistic(q, "skipped") + statistic(q, "coalesced")) /
-           seconds(q.duration().count());
+    return static_cast<double>(statistic(q, "ticks")) / seconds(q.duration().count());
   };
-  // Missed ticks are the machine's. On a quiet one both rates are 1000 a second.
-  CHECK(rate(*after) > rate(*before) * 0.6);
+  CHECK(rate(*after) > rate(*before) * 0.9);
   CHECK(statistic(*after, "samples") > 0);
 }
 
@@ -139,16 +138,15 @@ TEST_CASE("deep stacks of many threads at 1 kHz cost the target's share, and the
   CHECK(holds_once(4, [&] {
     rbprof::cruby::profiler p{options_of(w, 1000, 2)};
     REQUIRE(p.start().ok());
-    const double cpu_before = number("Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)");
     CHECK(run("down(350) { 100.times { spin(0.02); Thread.pass } }") == "");
-    const double cpu = number("Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)") - cpu_before;
-    ticker = cpu_of_native_thread("rbprof-ticker") / cpu;
+    const double ticker_cpu = cpu_of_native_thread("rbprof-ticker");
     const auto profile = p.stop();
     REQUIRE(profile.ok());
-    share = static_cast<double>(statistic(*profile, "sampling_cpu_ns")) / 1e9 / cpu;
+    const double wall = seconds(profile->duration().count());  // the target is of wall time
+    ticker = ticker_cpu / wall;
+    share = static_cast<double>(statistic(*profile, "sampling_cpu_ns")) / 1e9 / wall;
     CHECK(statistic(*profile, "ticks") == statistic(*profile, "samples") + statistic(*profile, "skipped") +
                                               statistic(*profile, "coalesced") + statistic(*profile, "missed"));
-    // A job is never asked for while one is queued: no more of them than ticks, wakes and reports of collections.
     CHECK(statistic(*profile, "jobs") > 0);
     return share < 0.03 && ticker < 0.03;
   }));
