@@ -159,7 +159,7 @@ class attachment {
       while_sampling.add();
       return;
     }
-    (void)capture.keep(context, top_, is_guarded(state()));
+    (void)capture.keep(context, stack_, is_guarded(state()));
     due_.store(true, std::memory_order_release);
     set_hook();
     if (!capture.at_quiet_place()) return;
@@ -202,7 +202,7 @@ class attachment {
   void drive_here() noexcept {
     ++serial_;
     thread_ = pthread_self();
-    top_ = stack_top();
+    stack_ = stack_here();
     tid_.store(static_cast<pid_t>(syscall(SYS_gettid)), std::memory_order_release);
   }
 
@@ -340,7 +340,7 @@ class attachment {
   std::atomic<pid_t> tid_{0};            // the driver; release: the fields below are its
   std::uint32_t serial_ = 0;
   pthread_t thread_{};
-  std::uintptr_t top_ = 0;
+  stack_range stack_;
   void* (*other_allocator_)(mrb_state*, void*, std::size_t, void*) = nullptr;
   void* other_data_ = nullptr;
   bool allocator_is_ours_ = false;

@@ -80,9 +80,9 @@ class capturer {
   [[nodiscard]] bool tells_gc() const noexcept { return gc_; }
   [[nodiscard]] bool knows_collector() const noexcept { return scan_.works(); }
 
-  /// Keeps a tick. `top`: the upper end of the interrupted thread's stack. `guarded`: mruby frees nothing before a safe
+  /// Keeps a tick. `stack`: the interrupted thread's. `guarded`: mruby frees nothing before a safe
   /// point, so what is found now is good there. False when there was no room.
-  bool keep(const void* context, std::uintptr_t top, bool guarded) noexcept {
+  bool keep(const void* context, const stack_range& stack, bool guarded) noexcept {
     queue_.begin();
     const interrupted_at where(context);
     // In the interpreter's own loop no method in C runs: what looks like one is about to be called, or half made.
@@ -91,7 +91,7 @@ class capturer {
     t.seen = monotonic_now();
     if (const auto cpu = thread_cpu_now()) t.cpu_ns = cpu->count();
     bool room = true;
-    if (gc_ && scan_.in_collector(where, top)) {
+    if (gc_ && scan_.in_collector(where, stack)) {
       t.in_gc = true;
       count.gc.add();
     } else if (is_outside()) {
@@ -110,7 +110,7 @@ class capturer {
 
   /// The tick that was just kept has interrupted the interpreter's own loop: neither mruby nor libc has begun anything
   /// there, so the handler may do what a safe point does, but for looking at a stack as it is.
-  [[nodiscard]] bool at_quiet_place() const noexcept { return how_ == backend::copy && in_loop_; }
+  [[nodiscard]] bool at_quiet_place() const noexcept { return how_ == backend::copy && in_loop_ && scan_.loop_is_plain(); }
   [[nodiscard]] bool is_half_full() const noexcept { return queue_.is_half_full(); }
 
   /// A safe point begins; `end` forgets what was not asked for, since it is not good any more behind it.

@@ -76,15 +76,24 @@ struct code_range {
   return s.found;
 }
 
-/// The upper end of the calling thread's stack; 0 = not known.
-[[nodiscard]] inline std::uintptr_t stack_top() noexcept {
+/// A thread's own stack. A host may run mruby on another one, of a coroutine: nothing is known of that.
+struct stack_range {
+  std::uintptr_t low = 0;
+  std::uintptr_t top = 0;
+
+  [[nodiscard]] bool holds(std::uintptr_t at) const noexcept { return at >= low && at < top; }
+};
+
+/// That of the calling thread; empty = not known.
+[[nodiscard]] inline stack_range stack_here() noexcept {
   pthread_attr_t attributes;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return {};
   void* low = nullptr;
   std::size_t size = 0;
   const bool known = pthread_attr_getstack(&attributes, &low, &size) == 0;
   pthread_attr_destroy(&attributes);
-  return known ? reinterpret_cast<std::uintptr_t>(low) + size : 0;
+  if (!known) return {};
+  return {reinterpret_cast<std::uintptr_t>(low), reinterpret_cast<std::uintptr_t>(low) + size};
 }
 
 /// Where a thread was interrupted.
@@ -125,15 +134,15 @@ class gc_scan {
 #endif
   }
 
-  /// Whether the collector ran. `top`: the upper end of the interrupted thread's stack.
+  /// Whether the collector ran. `stack`: the interrupted thread's.
   /// Calls from: signal handler · Blocks: never · Allocates: never · On failure: false
   [[nodiscard]] __attribute__((no_sanitize("address", "thread"))) bool in_collector(
-      const interrupted_at& where, std::uintptr_t top) const noexcept {
-    if (!works() || where.sp == 0 || where.sp >= top) return false;
+      const interrupted_at& where, const stack_range& stack) const noexcept {
+    if (!works()) return false;
     if (is_collector(where.pc) || is_collector(where.link)) return true;
-    if (loop_.holds(where.pc)) return false;
+    if (loop_.holds(where.pc) || !stack.holds(where.sp)) return false;
     constexpr std::uintptr_t word = sizeof(std::uintptr_t);
-    const std::uintptr_t end = std::min(top, where.sp + farthest);
+    const std::uintptr_t end = std::min(stack.top, where.sp + farthest);
     for (std::uintptr_t at = (where.sp + word - 1) & ~(word - 1); at + word <= end; at += word) {
       const std::uintptr_t value = *reinterpret_cast<const volatile std::uintptr_t*>(at);
       if (is_collector(value)) return true;
@@ -144,9 +153,13 @@ class gc_scan {
 
   /// Whether the interpreter's loop itself was interrupted, not what it had called.
   [[nodiscard]] bool in_loop(const interrupted_at& where) const noexcept { return loop_.holds(where.pc); }
+  /// Whether the loop is no more than it is in mruby's source: an optimization of the whole program may have put into it
+  /// what it calls.
+  [[nodiscard]] bool loop_is_plain() const noexcept { return loop_.end != 0 && loop_.end - loop_.begin <= largest_loop; }
 
  private:
   static constexpr std::uintptr_t farthest = 16384;
+  static constexpr std::uintptr_t largest_loop = 65536;  // 34 to 42 thousand bytes with -O2
 
   [[nodiscard]] bool is_collector(std::uintptr_t at) const noexcept {
     return incremental_.holds(at) || full_.holds(at);
