@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -25,8 +26,9 @@
 #include <rbprof/policy/vm_adapter.hpp>
 #include <rbprof/profiler/bytes.hpp>
 #include <rbprof/profiler/lane_statistics.hpp>
-#include <rbprof/profiler/row_writer.hpp>
+#include <rbprof/profiler/stack_booking.hpp>
 #include <rbprof/profiler/thread_record.hpp>
+#include <rbprof/profiler/turns.hpp>
 
 // A lane is one VM lock: one writer at a time, with its own policies, threads, caches and recorder. It is what
 // an adapter calls back, and it lives as long as the process, because hooks and jobs of a VM may come late.
@@ -54,7 +56,7 @@ class lane {
   using thread = typename V::thread_type;
 
   template <class RecorderOptions>
-  explicit lane(const RecorderOptions& options) : store(options), rows_(vm, store, counts) {}
+  explicit lane(const RecorderOptions& options) : store(options), booking_(vm, trigger, context, store, counts) {}
   lane(const lane&) = delete;
 
   V vm;
@@ -81,7 +83,7 @@ class lane {
         sample(lk, m);
       } else {
         counts.refused.add();
-        forget_async(lk);
+        booking_.forget_async(lk);
       }
     } else {
       sample_late(lk);
@@ -102,13 +104,15 @@ class lane {
     if (at == threads_.end()) return;
     record_type& rec = *at->second;
     refresh_words(lk, rec);
-    (void)book_async(lk, rec, {});
+    (void)booking_.book_async(lk, rec, {});
     context.end(vm, lk, th, rec.state, [&](const row& r) {
-      if (r.where == row::place::captured) rows_.put_unseen(lk, rec, r);
-      else rows_.put_other(rec, r);
+      if (r.where == row::place::captured) booking_.rows.put_unseen(lk, rec, r);
+      else booking_.rows.put_other(rec, r);
     });
     if (latest_ == &rec) latest_ = nullptr;
+    others_.remove(rec);
     threads_.erase(at);
+    booking_.alone = threads_.size() <= 1;
     counts.threads_ended.add();
     drop_caches_if_stale(lk);
   }
@@ -148,10 +152,11 @@ class lane {
   void open(lock& lk, std::size_t max_frames, nanos period) {
     const inside here(*this);
     threads_.clear();
+    others_.clear();
     latest_ = nullptr;
     drop_caches(lk);  // of a run that ended without the VM lock
-    rows_.period = period;
-    rows_.stacks.resize(max_frames);
+    booking_.rows.period = period;
+    booking_.rows.stacks.resize(max_frames);
     context.reset(vm.now());
     sampler.reset(vm.now());
     counts.reset();
@@ -180,8 +185,8 @@ class lane {
       refresh_words(lk, *rec);
       moment m{now, now, std::nullopt, 0, th == running, false, false};
       if (th == running) m.running = rec->resumed <= m.due;
-      (void)book_async(lk, *rec, {});
-      book(lk, *rec, m);
+      (void)booking_.book_async(lk, *rec, {});
+      booking_.book(lk, *rec, m);
       report_collections_of(lk, *rec, true);
     }
     collections_pending_ = false;
@@ -201,6 +206,7 @@ class lane {
   void clear(lock& lk) noexcept {
     const inside here(*this);
     threads_.clear();
+    others_.clear();
     latest_ = nullptr;
     drop_caches(lk);
   }
@@ -225,7 +231,7 @@ class lane {
 
   [[nodiscard]] std::size_t thread_count() const noexcept { return threads_.size(); }
   [[nodiscard]] std::uint64_t describe_failures() const noexcept {
-    return rows_.stacks.names().failures();
+    return booking_.rows.stacks.names().failures();
   }
   /// `f(words, state)` for each thread.
   template <class F>
@@ -246,6 +252,7 @@ class lane {
   };
 
   using record_type = thread_record<V, C>;
+  static constexpr std::size_t looks_a_sample = 16;
 
   [[nodiscard]] record_type* find(thread th) noexcept {
     const auto at = threads_.find(th);
@@ -258,7 +265,9 @@ class lane {
     record_type& rec = *made;
     context.begin(vm, lk, th, rec.state);
     refresh_words(lk, rec);
+    if constexpr (!has_lock_events<V>) others_.add(rec);
     threads_.emplace(th, std::move(made));
+    booking_.alone = threads_.size() == 1;
     counts.threads_begun.add();
     return rec;
   }
@@ -296,12 +305,13 @@ class lane {
     m = rec.ticks.adjust(m, rec.booked_due, rec.resumed);
     if (rec.resumed > m.due) {  // at that tick it waited, where it stands now
       const nanos since = rec.resumed - m.due;
-      if (since * 2 > rows_.period * 3) m.due = m.due + since / rows_.period * rows_.period;  // some fell into a rest
+      const nanos period = booking_.rows.period;
+      if (since * 2 > period * 3) m.due = m.due + since / period * period;  // some fell into a rest
       m.running = false;
     }
     const nanos cpu_began = m.cpu.value_or(nanos{0});
-    const async_result async = book_async(lk, rec, m);
-    if (!async.is_all && !m.in_gc) book(lk, rec, m);
+    const async_result async = booking_.book_async(lk, rec, m);
+    if (!async.is_all && !m.in_gc) booking_.book(lk, rec, m);
     rec.woke = false;
     if constexpr (!has_lock_events<V>) look_at_others(lk, rec, m);
     const std::optional<nanos> cpu_ended = m.cpu ? vm.cpu_time(running) : std::nullopt;
@@ -310,7 +320,7 @@ class lane {
                      cpu_ended ? std::max(*cpu_ended - cpu_began, nanos{0}) : nanos{0}};
     cost.wall += async.cost;
     cost.cpu += async.cost;
-    context.overhead(rec.state, cost, [&](const row& r) { rows_.put_other(rec, r); });
+    context.overhead(rec.state, cost, [&](const row& r) { booking_.rows.put_other(rec, r); });
     cost.wall += async.charged;
     cost.cpu += async.charged;
     counts.sampling_cpu_ns.add(static_cast<std::uint64_t>(cost.cpu.count()));
@@ -318,104 +328,25 @@ class lane {
     sampler.charge(ended, {cost.wall + hooks, cost.cpu + hooks});
   }
 
-  struct async_result {
-    bool is_all = false;  ///< nothing else of this thread is to be booked now
-    nanos cost{0};        ///< of the handler, booked on nobody yet
-    nanos charged{0};     ///< of the handler, booked already
-  };
-
-  /// Books the stacks that the handler took on a thread, if there are any. Each stands for the time up to where it was
-  /// taken; and the last for the time up to `m.due` when the thread has run on since, since it has met no safe point.
-  async_result book_async(lock& lk, record_type& rec, const moment& m) {
-    async_result all;
-    if constexpr (has_async_capture<V>) {
-      for (bool more = true; more;) {
-        const auto taken = vm.take_async(lk, rec.thread, rows_.stacks.room());
-        // A thread that was waiting before must have its wait booked first, where it stands at its first safe point.
-        if (!taken || (rec.woke && rec.resumed <= taken->seen)) break;
-        more = taken->more;
-        counts.async_samples.add();
-        const bool ran_on = rec.resumed <= taken->seen;
-        all.is_all = ran_on;
-        if (taken->spent > nanos{0}) {
-          all.charged += taken->spent;
-          context.overhead(rec.state, {taken->spent, taken->spent}, [&](const row& r) { rows_.put_other(rec, r); });
-        }
-        if (!more && m.running && ran_on && !m.in_gc && m.due > taken->seen) {
-          book_taken(lk, rec, m, *taken);  // its cost is before `due`: inside the row
-        } else {
-          book_taken(lk, rec, {taken->seen, taken->seen, taken->cpu, 0, true, false, !taken->cpu}, *taken);
-          all.cost += taken->cost;
-        }
-      }
-    }
-    return all;
-  }
-
-  void book_taken(lock& lk, record_type& rec, const moment& m, const async_stack& taken) {
-    if (!taken.in_gc) {
-      book(lk, rec, m, taken.got);
-      return;
-    }
-    rec.booked_due = m.due;
-    context.settle(vm, lk, rec.thread, rec.state, m, [&](row r) {
-      r.where = row::place::gc;
-      rows_.put_other(rec, r);
-    });
-  }
-
   /// A handler's stack whose tick was claimed before, by the sample of another thread.
   void sample_late(lock& lk) {
     if constexpr (has_async_capture<V>) {
-      if (record_type* const rec = find(vm.current(lk))) (void)book_async(lk, *rec, {});
+      if (record_type* const rec = find(vm.current(lk))) (void)booking_.book_async(lk, *rec, {});
     }
   }
 
-  /// A stack that nobody will book would keep the next one from being taken.
-  void forget_async(lock& lk) {
-    if constexpr (has_async_capture<V>) {
-      bool more = true;
-      while (more) {
-        const auto taken = vm.take_async(lk, vm.current(lk), rows_.stacks.room());
-        more = taken && taken->more;
-      }
-    }
-  }
-
-  /// Captures a thread's stack and books it up to `m.due`.
-  void book(lock& lk, record_type& rec, const moment& m) {
-    book(lk, rec, m, vm.capture(lk, rec.thread, rows_.stacks.room()));
-  }
-
-  void book(lock& lk, record_type& rec, const moment& m, const captured& got) {
-    rec.booked_due = m.due;
-    if constexpr (requires { trigger.sees_waits(); }) rec.wait_unseen = rec.wait_unseen || !trigger.sees_waits();
-    if (got.count == 0) {
-      context.settle(vm, lk, rec.thread, rec.state, m,
-                     [&](const row& r) { rows_.put_unseen(lk, rec, r); });
-      return;
-    }
-    auto stack = rows_.stacks.prepare(vm, lk, rec.thread, got);
-    context.settle(vm, lk, rec.thread, rec.state, m, [&](const row& r) {
-      rows_.put_seen(lk, rec, stack, r, m.running, threads_.size() == 1);
+  /// On a VM that tells nothing of its lock: books threads that have burned cpu since they were last looked at, and
+  /// leaves the others, so that a wait stays in one piece. A look is a system call, so it is a few threads at a time, in
+  /// turn: who runs is sampled anyhow, and what the others burned is booked on their last stack sooner or later.
+  void look_at_others(lock& lk, record_type& sampled, const moment& m) {
+    sampled.cpu_looked = m.cpu.value_or(sampled.cpu_looked);
+    others_.take(looks_a_sample, [&](record_type& rec) {
+      const std::optional<nanos> cpu = &rec != &sampled ? vm.cpu_time(rec.thread) : std::nullopt;
+      if (!cpu || *cpu <= rec.cpu_looked) return;
+      rec.cpu_looked = *cpu;
+      (void)booking_.book_async(lk, rec, {});
+      booking_.book(lk, rec, {m.due, m.due, cpu, 0, false, false, false});
     });
-    if (m.running) rec.last_stack.assign(stack.raw.begin(), stack.raw.end());
-  }
-
-  /// On a VM that tells nothing of its lock: books the threads that have burned cpu since they were last
-  /// looked at, and leaves the others, so that a wait stays in one piece.
-  void look_at_others(lock& lk, const record_type& sampled, const moment& m) {
-    for (const auto& [th, rec] : threads_) {
-      if (rec.get() == &sampled) {
-        rec->cpu_looked = m.cpu.value_or(rec->cpu_looked);
-        continue;
-      }
-      const std::optional<nanos> cpu = vm.cpu_time(th);
-      if (!cpu || *cpu <= rec->cpu_looked) continue;
-      rec->cpu_looked = *cpu;
-      (void)book_async(lk, *rec, {});
-      book(lk, *rec, {m.due, m.due, cpu, 0, false, false, false});
-    }
   }
 
   void report_collections(lock& lk) {
@@ -426,13 +357,13 @@ class lane {
   void report_collections_of(lock& lk, record_type& rec, bool always) {
     if constexpr (has_gc_events<V>) {
       if (!std::exchange(rec.gc_pending, false) && !always) return;
-      context.report_gc(vm, lk, rec.thread, rec.state, [&](const row& r) { rows_.put_other(rec, r); });
+      context.report_gc(vm, lk, rec.thread, rec.state, [&](const row& r) { booking_.rows.put_other(rec, r); });
     }
   }
 
   /// The recorder writes to other tables than before: frames of the old ones are let go.
   void drop_caches_if_stale(lock& lk) noexcept {
-    if (!rows_.stacks.moved_on()) return;
+    if (!booking_.rows.stacks.moved_on()) return;
     drop_caches(lk);
     counts.caches_dropped.add();
   }
@@ -444,11 +375,12 @@ class lane {
       rec->path.steps.clear();
       rec->last_stack.clear();
     }
-    rows_.stacks.forget(vm, lk);
+    booking_.rows.stacks.forget(vm, lk);
   }
 
-  row_writer<V, C, R> rows_;
+  stack_booking<V, T, C, R> booking_;
   absl::flat_hash_map<thread, std::unique_ptr<record_type>, bytes_hash> threads_;
+  turns<record_type> others_;  // all threads, where each must be looked at
   record_type* latest_ = nullptr;  // the thread that last collected
   bool collections_pending_ = false;
   alignas(cache_line) std::atomic<bool> open_{false};
