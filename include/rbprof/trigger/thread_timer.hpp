@@ -138,7 +138,7 @@ class thread_timer {
 
  private:
   static constexpr int rests_for_one = 4;  // a handler has a fifth of the time, at most
-  static constexpr nanos longest_rest{50'000'000};
+  static constexpr nanos longest_rest{4'000'000};  // what took longer was another thread's
 
   template <class V>
   void expire(V& v, std::uint64_t n, const void* context) noexcept {

@@ -171,7 +171,9 @@ class capturer {
     t.depth = static_cast<std::uint32_t>(b.depth);
     bool room = true;
     const std::size_t n = std::min(b.depth, max_frames_);
-    const bool read = b.depth != 0 && walk_.frames(self_, b, n, [&](const raw_frame& f) {
+    bool first = true;
+    const bool read = b.depth != 0 && walk_.frames(self_, b, n, [&](raw_frame f) {
+      if (std::exchange(first, false)) walk_.check_owner(self_, f);
       const bool call = std::exchange(in_loop, false) && (f.is & raw_frame::ruby) == 0;
       if (call) --t.depth;
       else room = room && queue_.add(f);
@@ -188,9 +190,11 @@ class capturer {
     t.depth = static_cast<std::uint32_t>(b.depth);
     bool room = true;
     bool above = true;
+    bool first = true;
     const bool read = b.depth != 0 &&
                       walk_.frames(self_, b, std::min(b.depth, leaf_frames), [&](raw_frame f) {
                         if (!guarded) f.owner = nullptr;  // it may be gone when it could be named
+                        if (std::exchange(first, false)) walk_.check_owner(self_, f);
                         const bool call = std::exchange(in_loop, false) && (f.is & raw_frame::ruby) == 0;
                         if (call) --t.depth;
                         else if (above) room = room && queue_.add(f);
@@ -215,7 +219,8 @@ class capturer {
       got.truncated = true;
       return;
     }
-    out[got.count++] = words_.translate(mrb_, r);
+    const frame f = words_.translate(mrb_, r);
+    if (words_.has_name(f)) out[got.count++] = f;
   }
 
   /// A program ends with a return, of two bytes, and a stop.

@@ -138,7 +138,21 @@ class guarded_walk {
     return true;
   }
 
+  /// The leaf may be half filled in, so what it says of its owner can be of any age: a class has a class.
+  void check_owner(pid_t self, raw_frame& leaf) noexcept {
+    if (leaf.owner == nullptr) return;
+    RBasic of;
+    RBasic above;
+    const bool good = guarded_read(self, &of, leaf.owner, sizeof of) && is_class_or_inclusion(of) && of.c != nullptr &&
+                      guarded_read(self, &above, of.c, sizeof above) && is_class(above);
+    if (!good) leaf.owner = nullptr;
+  }
+
  private:
+  [[nodiscard]] static bool is_class_or_inclusion(const RBasic& o) noexcept {
+    return is_class(o) || o.tt == MRB_TT_ICLASS;
+  }
+
   static constexpr std::size_t chunk = 64;
 
   void read_parts(pid_t self, std::size_t n) noexcept {

@@ -50,6 +50,8 @@ class words {
     at = {epoch_, r, read(mrb, r)};
     return at.known;
   }
+  /// False for a frame that mruby had not filled in yet: its name is no symbol.
+  [[nodiscard]] bool has_name(const frame& f) const { return !all_[f.name].empty(); }
   [[nodiscard]] frame outside() { return {number(placeholder::outside_vm), number(""), 0, 1}; }
 
   [[nodiscard]] bool describe(const frame& f, frame_text& text) const {
