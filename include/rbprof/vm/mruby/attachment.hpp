@@ -163,7 +163,7 @@ class attachment {
     due_.store(true, std::memory_order_release);
     set_hook();
     if (!capture.at_quiet_place()) return;
-    if (capture.is_half_full() || asked_.load(std::memory_order_relaxed)) safe_point(true);
+    if (capture.has_several() || asked_.load(std::memory_order_relaxed)) safe_point(true);
   }
 
   /// Calls from: any thread · Blocks: never · Allocates: never

@@ -27,7 +27,7 @@
 // Taking stacks: what the signal handler keeps of a tick, and what a safe point makes of it.
 //
 //     copy   the handler copies the whole stack. Its pointers are put into words before mruby frees anything: a safe
-//            point is inside the allocator, before each call of it; and, when a program does not allocate for long, or
+//            point is inside the allocator, before each call of it; and, when a few ticks wait, or
 //            another thread waits, in the handler itself where it has interrupted the interpreter's own loop.
 //     hook   the handler keeps the methods in C that were on top; the safe point is the next instruction, where the
 //            stack below them still stands.
@@ -111,7 +111,9 @@ class capturer {
   /// The tick that was just kept has interrupted the interpreter's own loop: neither mruby nor libc has begun anything
   /// there, so the handler may do what a safe point does, but for looking at a stack as it is.
   [[nodiscard]] bool at_quiet_place() const noexcept { return how_ == backend::copy && in_loop_ && scan_.loop_is_plain(); }
-  [[nodiscard]] bool is_half_full() const noexcept { return queue_.is_half_full(); }
+  /// So many ticks wait that they are to be taken at the next quiet place. Few, because the sampler rests for what a safe
+  /// point has cost, and what runs while it rests goes to the stack behind it.
+  [[nodiscard]] bool has_several() const noexcept { return queue_.ticks() >= several; }
 
   /// A safe point begins; `end` forgets what was not asked for, since it is not good any more behind it.
   void begin_safe_point(bool in_handler = false) noexcept {
@@ -152,6 +154,7 @@ class capturer {
   void forget_words() { words_.forget(); }
 
  private:
+  static constexpr std::uint32_t several = 8;
   static constexpr std::size_t leaf_frames = guarded_walk::few;
 
   /// No Ruby runs: nobody has set up a place to which an exception would jump.

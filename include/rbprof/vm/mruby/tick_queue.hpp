@@ -60,9 +60,8 @@ class tick_queue {
   [[nodiscard]] bool any() const noexcept { return count_.load(std::memory_order_acquire) != taken_; }
   [[nodiscard]] bool more_than_one() const noexcept { return count_.load(std::memory_order_acquire) - taken_ > 1; }
 
-  [[nodiscard]] bool is_half_full() const noexcept {
-    return 2 * frames_used_ >= frames_.size() || 2 * std::size_t{count_.load(std::memory_order_relaxed)} >= ticks_.size();
-  }
+  /// Ticks that came since it was empty, equal ones too.
+  [[nodiscard]] std::uint32_t ticks() const noexcept { return came_; }
 
   // --- handler -------------------------------------------------------------------------------------------
 
@@ -95,6 +94,7 @@ class tick_queue {
       same.stands_for.cpu_ns += d.cpu_ns;
       same.one.spent += t.spent;
     }
+    ++came_;
     last_seen_ = t.seen;
     last_cpu_ = t.cpu_ns;
     last_cost_ = cost;
@@ -130,6 +130,7 @@ class tick_queue {
   void clear() noexcept {
     count_.store(0, std::memory_order_release);
     taken_ = 0;
+    came_ = 0;
     frames_used_ = 0;
     ++epoch_;
   }
@@ -187,6 +188,7 @@ class tick_queue {
   std::int64_t last_cpu_ = -1;
   nanos last_cost_{0};
   std::uint32_t taken_ = 0;
+  std::uint32_t came_ = 0;
   mono until_;
   std::int64_t until_cpu_ = -1;
 };
