@@ -14,12 +14,17 @@ namespace rbprof::inline v0 {
 class counter {
  public:
   void add(std::uint64_t n = 1) noexcept { value_.fetch_add(n, std::memory_order_relaxed); }
+  /// The same, for a reader that must see all that was done before: pairs with `get_published`.
+  void publish(std::uint64_t n = 1) noexcept { value_.fetch_add(n, std::memory_order_release); }
   /// Keeps the larger of the two. One writer at a time.
   void raise_to(std::uint64_t n) noexcept {
     if (n > value_.load(std::memory_order_relaxed)) value_.store(n, std::memory_order_relaxed);
   }
   [[nodiscard]] std::uint64_t get() const noexcept {
     return value_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint64_t get_published() const noexcept {
+    return value_.load(std::memory_order_acquire);  // pairs with release in publish()
   }
   /// Reads and zeroes in one step, so that a count is in exactly one period.
   std::uint64_t take() noexcept { return value_.exchange(0, std::memory_order_relaxed); }

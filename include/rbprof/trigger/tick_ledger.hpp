@@ -39,12 +39,12 @@ class tick_ledger {
   /// `ticks` came too late to be served.
   void missed(std::uint64_t ticks) noexcept {
     scheduled_.add(ticks);
-    missed_.add(ticks);
+    missed_.publish(ticks);
   }
   /// `ticks` fell into a rest.
   void skipped(std::uint64_t ticks) noexcept {
     scheduled_.add(ticks);
-    skipped_.add(ticks);
+    skipped_.publish(ticks);
   }
 
   /// The clock was earlier than before.
@@ -56,8 +56,8 @@ class tick_ledger {
   [[nodiscard]] moment claim(const V& v) noexcept {
     const std::uint64_t ticks = outstanding_.exchange(0, std::memory_order_acquire);
     if (ticks == 0) return {};
-    claimed_.add();
-    coalesced_.add(ticks - 1);
+    claimed_.publish();
+    coalesced_.publish(ticks - 1);
     const mono due = last_due();  // before `seen` is read, so that it is not later
     const std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
     return {due,  v.now(), std::nullopt, static_cast<std::uint32_t>(std::min(ticks, most)),
@@ -66,7 +66,7 @@ class tick_ledger {
 
   /// Gives up what was never claimed: it belongs to a run that is over.
   void abandon_outstanding() noexcept {
-    missed_.add(outstanding_.exchange(0, std::memory_order_acquire));
+    missed_.publish(outstanding_.exchange(0, std::memory_order_acquire));
   }
 
   [[nodiscard]] std::uint64_t outstanding() const noexcept {
@@ -76,8 +76,12 @@ class tick_ledger {
   [[nodiscard]] mono last_due() const noexcept { return {due_.load(std::memory_order_relaxed)}; }
   /// What is scheduled is read last, since each tick is counted there first: what came of ticks is never more.
   [[nodiscard]] tick_counters counters() const noexcept {
-    tick_counters t{0, claimed_.get(), coalesced_.get(), missed_.get(), skipped_.get(), clock_went_back_.get()};
-    std::atomic_thread_fence(std::memory_order_acquire);
+    tick_counters t{0,
+                    claimed_.get_published(),
+                    coalesced_.get_published(),
+                    missed_.get_published(),
+                    skipped_.get_published(),
+                    clock_went_back_.get()};
     t.scheduled = scheduled_.get();
     return t;
   }
