@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <thread>
 
 using namespace host;
 using rbprof::value_type;
@@ -126,6 +127,18 @@ TEST_CASE("threads of a millisecond cost their own samples and nothing else") {
   CHECK(total(*profile, value_type::cpu_time, "thread name", "main") > 150'000'000);
 }
 
+/// What a thread costs that does nothing but wake up once a millisecond, as a share of a core.
+double cpu_of_waking_up() {
+  double share = 0;
+  std::thread([&] {
+    const auto cpu = [] { return seconds(rbprof::thread_cpu_now().value_or(rbprof::nanos{0}).count()); };
+    const double began = cpu();
+    for (int i = 0; i < 300; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    share = (cpu() - began) / 0.3;
+  }).join();
+  return share;
+}
+
 TEST_CASE("deep stacks of many threads at 1 kHz cost the target's share, and the ticker little") {
   const way w = GENERATE(from_range(ways()));
   CAPTURE(w.name);
@@ -134,8 +147,9 @@ TEST_CASE("deep stacks of many threads at 1 kHz cost the target's share, and the
     $parked = 200.times.map { Thread.new { down(350) { sleep } } }
     Thread.pass until $parked.all?(&:stop?)
   )ruby") == "");
-  double share = 0, ticker = 0;
-  CHECK(holds_once(4, [&] {
+  double share = 0, ticker = 0, bare = 0;
+  const bool held = holds_once(4, [&] {
+    bare = cpu_of_waking_up();
     rbprof::cruby::profiler p{options_of(w, 1000, 2)};
     REQUIRE(p.start().ok());
     CHECK(run("down(350) { 100.times { spin(0.02); Thread.pass } }") == "");
@@ -148,9 +162,10 @@ TEST_CASE("deep stacks of many threads at 1 kHz cost the target's share, and the
     CHECK(statistic(*profile, "ticks") == statistic(*profile, "samples") + statistic(*profile, "skipped") +
                                               statistic(*profile, "coalesced") + statistic(*profile, "missed"));
     CHECK(statistic(*profile, "jobs") > 0);
-    return share < 0.03 && ticker < 0.03;
-  }));
-  CAPTURE(share, ticker);
+    return share < 0.03 && ticker < 0.02 + 2.5 * bare;
+  });
+  CAPTURE(share, ticker, bare);
+  CHECK(held);
   CHECK(run("$parked.each(&:kill).each(&:join)") == "");
 }
 

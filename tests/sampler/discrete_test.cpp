@@ -97,7 +97,7 @@ TEST_CASE("an event that repeats with a period is neither hidden nor preferred",
   // within 5 standard deviations of a sum of uniform gaps: per sample the spread is at most N, and a class has
   // events / period / N samples.
   const int period = GENERATE(range(1, 13));
-  const std::uint64_t seed = GENERATE(11, 12, 13, 14, 15);
+  const std::uint64_t seed = GENERATE(11U, 12U, 13U, 14U, 15U);
   CAPTURE(period, seed);
   world w(1.0, seed);
   w.run(3s);  // the interval has settled

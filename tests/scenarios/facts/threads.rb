@@ -78,7 +78,11 @@ scenario "s35", fine: true do
   %w[reader writer].each { |n| sure "#{n} is there", thread(n).wall.positive?, thread(n).wall }
   waits_in "reader", thread("reader"), "readpartial", share: 0.5
   # How long is no truth of the program: it works for what it writes, and waits for the lock there too.
-  waits_in "writer", thread("writer").select { |r| r.cpu.zero? }, "write", share: 0.001
+  if profile.sees_other_stacks?
+    waits_in "writer", thread("writer"), "write", share: 0.001
+  else
+    not_covered "writer in write", "it is seen there only when a signal meets it with the VM lock"
+  end
 end
 
 scenario "s39", varying: [] do
