@@ -43,6 +43,15 @@ struct own_options {
   std::function<std::string(std::string_view option, std::string_view value)> take;
 };
 
+/// What all hosts have, into the options of one profiler.
+template <class Options>
+void give_common(const arguments& a, Options& profiler) {
+  profiler.overhead_target = a.overhead_target;
+  profiler.interval = a.interval;
+  profiler.max_frames = a.max_frames;
+  profiler.gc = a.gc;
+}
+
 /// The number at the front of `text`, which is then what follows it.
 [[nodiscard]] inline std::optional<double> take_number(std::string_view& text) {
   double value = 0;

@@ -52,10 +52,7 @@ struct arguments : rbprof_host::arguments {
     return option == "--trigger" ? take_trigger(value, a) : std::string();
   };
   std::string wrong = rbprof_host::parse(argc, argv, a, own);
-  a.profiler.overhead_target = a.overhead_target;
-  a.profiler.interval = a.interval;
-  a.profiler.max_frames = a.max_frames;
-  a.profiler.gc = a.gc;
+  rbprof_host::give_common(a, a.profiler);
   return wrong;
 }
 

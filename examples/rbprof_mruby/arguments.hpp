@@ -51,10 +51,7 @@ struct arguments : rbprof_host::arguments {
   own.valued = {"--clock", "--stacks"};
   own.take = [&a](std::string_view option, std::string_view value) { return take_own(option, value, a); };
   std::string wrong = rbprof_host::parse(argc, argv, a, own);
-  a.profiler.overhead_target = a.overhead_target;
-  a.profiler.interval = a.interval;
-  a.profiler.max_frames = a.max_frames;
-  a.profiler.gc = a.gc;
+  rbprof_host::give_common(a, a.profiler);
   return wrong;
 }
 

@@ -11,11 +11,8 @@
 
 #include <rbprof/base/clock.hpp>
 #include <rbprof/base/percent.hpp>
-#include <rbprof/context/thread_times.hpp>
 #include <rbprof/policy/trigger.hpp>
-#include <rbprof/profiler.hpp>
-#include <rbprof/recorder/flip_recorder.hpp>
-#include <rbprof/sampler/dynamic_rate.hpp>
+#include <rbprof/profiler/governed.hpp>
 #include <rbprof/trigger/either.hpp>
 #include <rbprof/trigger/postponed_job.hpp>
 #include <rbprof/trigger/signal.hpp>
@@ -68,10 +65,9 @@ struct options {
 ///
 /// Thread-safe; contracts as in `basic_profiler`.
 class profiler
-    : public basic_profiler<vm::cruby, trigger::either<trigger::postponed_job, trigger::signal>,
-                            sampler::dynamic_rate, context::thread_times, flip_recorder> {
+    : public detail::governed_profiler<vm::cruby, trigger::either<trigger::postponed_job, trigger::signal>> {
  public:
-  explicit profiler(const options& o = {}) : basic_profiler(to_common(o)), overhead_target_(o.overhead_target) {
+  explicit profiler(const options& o = {}) : governed_profiler(o) {
     if (!usable()) return;
     kind_ = choose(o.trigger);
     this->trigger().choose(kind_ == trigger_kind::postponed_job ? 0 : 1);
@@ -79,28 +75,9 @@ class profiler
     this->context().configure({.gc_hook_share = o.overhead_target.value / 100.0 / 4.0});
   }
 
-  /// As basic_profiler::start; refuses an overhead target that is out of range as well.
-  absl::Status start() {
-    if (usable()) {
-      if (absl::Status s = this->sampler().configure({overhead_target_.value}); !s.ok()) return s;
-    }
-    return basic_profiler::start();
-  }
-
   [[nodiscard]] trigger_kind trigger_in_force() const noexcept { return kind_; }
 
  private:
-  [[nodiscard]] static profiler_options to_common(const options& o) {
-    profiler_options c;
-    c.interval = o.interval;
-    c.max_frames = o.max_frames;
-    c.byte_budget = o.byte_budget;
-    c.settle_patience = o.settle_patience;
-    c.program = o.program;
-    return c;
-  }
-
-  percent overhead_target_;
   trigger_kind kind_ = trigger_kind::automatic;
 };
 

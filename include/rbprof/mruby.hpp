@@ -11,11 +11,8 @@
 
 #include <rbprof/base/clock.hpp>
 #include <rbprof/base/percent.hpp>
-#include <rbprof/context/thread_times.hpp>
 #include <rbprof/policy/trigger.hpp>
-#include <rbprof/profiler.hpp>
-#include <rbprof/recorder/flip_recorder.hpp>
-#include <rbprof/sampler/dynamic_rate.hpp>
+#include <rbprof/profiler/governed.hpp>
 #include <rbprof/trigger/either.hpp>
 #include <rbprof/trigger/manual.hpp>
 #include <rbprof/trigger/thread_timer.hpp>
@@ -63,24 +60,16 @@ struct options {
 /// `start` is called on the thread that drives the state. When another thread takes over, the old one calls unbind()
 /// and the new one bind(). Stop before mrb_close(); else the state stops it, and `flush` returns what there was.
 /// Contracts as in `basic_profiler`.
-class profiler : public basic_profiler<vm::mruby, trigger::either<trigger::thread_timer, trigger::manual>,
-                                       sampler::dynamic_rate, context::thread_times, flip_recorder> {
+class profiler
+    : public detail::governed_profiler<vm::mruby, trigger::either<trigger::thread_timer, trigger::manual>> {
  public:
   explicit profiler(mrb_state* state, const options& o = {})
-      : basic_profiler(to_common(o)), overhead_target_(o.overhead_target) {
+      : governed_profiler(o) {
     if (!usable()) return;
     kind_ = o.trigger == trigger_kind::manual ? trigger_kind::manual : trigger_kind::thread_timer;
     this->trigger().choose(kind_ == trigger_kind::thread_timer ? 0 : 1);
     this->trigger().first().choose(o.clock);
     this->vm().options = {state, o.stacks, o.max_frames, o.gc};
-  }
-
-  /// As basic_profiler::start; refuses an overhead target that is out of range as well.
-  absl::Status start() {
-    if (usable()) {
-      if (absl::Status s = this->sampler().configure({overhead_target_.value}); !s.ok()) return s;
-    }
-    return basic_profiler::start();
   }
 
   /// The calling thread drives the state from now on. Calls from: that thread · On failure: another one still does
@@ -97,17 +86,6 @@ class profiler : public basic_profiler<vm::mruby, trigger::either<trigger::threa
   [[nodiscard]] backend stacks_in_force() { return usable() ? this->vm().how() : backend::automatic; }
 
  private:
-  [[nodiscard]] static profiler_options to_common(const options& o) {
-    profiler_options c;
-    c.interval = o.interval;
-    c.max_frames = o.max_frames;
-    c.byte_budget = o.byte_budget;
-    c.settle_patience = o.settle_patience;
-    c.program = o.program;
-    return c;
-  }
-
-  percent overhead_target_;
   trigger_kind kind_ = trigger_kind::automatic;
 };
 

@@ -7,9 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include "profile_reads.hpp"
+
 // Stacks that the signal's handler takes, in the default composition.
 
 namespace {
+
+using host::statistic;
 
 using rbprof::value_type;
 using rbprof::cruby::trigger_kind;
@@ -64,14 +68,6 @@ bool has_name(const rbprof::profile& p, std::string_view name) {
     if (found) return true;
   }
   return false;
-}
-
-std::uint64_t statistic(const rbprof::profile& p, std::string_view name) {
-  for (const auto& [known, value] : p.statistics()) {
-    if (known == name) return value;
-  }
-  FAIL("no statistic of this name");
-  return 0;
 }
 
 rbprof::capability capability(const rbprof::cruby::profiler& p, std::string_view name) {

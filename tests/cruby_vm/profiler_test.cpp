@@ -13,9 +13,13 @@
 #include <string_view>
 #include <thread>
 
+#include "profile_reads.hpp"
+
 // The default composition inside a real Ruby: its life, seen from a host.
 
 namespace {
+
+using host::statistic;
 
 using rbprof::value_type;
 
@@ -26,14 +30,6 @@ void work(const char* ruby = "x = 0; 3_000_000.times { |i| x ^= i }") {
 }
 
 std::string message(const absl::Status& s) { return std::string(s.message()); }
-
-std::uint64_t statistic(const rbprof::profile& p, std::string_view name) {
-  for (const auto& [known, value] : p.statistics()) {
-    if (known == name) return value;
-  }
-  FAIL("no statistic of this name");
-  return 0;
-}
 
 }  // namespace
 

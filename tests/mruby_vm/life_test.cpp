@@ -9,19 +9,15 @@
 #include <thread>
 #include <vector>
 
+#include "../trigger/observations.hpp"
 #include "host.hpp"
 
 using namespace host;
+using rbprof_test::sigprof_is_ignored;
 
 namespace {
 
 constexpr std::string_view loops = "def loops(n); i = 0; i += 1 while i < n; end\n";
-
-bool sigprof_is_ignored() {
-  struct sigaction now {};
-  sigaction(SIGPROF, nullptr, &now);
-  return (now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_IGN;
-}
 
 #ifdef MRB_USE_DEBUG_HOOK
 std::atomic<long> hook_calls{0};

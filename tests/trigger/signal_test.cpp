@@ -4,45 +4,28 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-#include <signal.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <map>
-#include <string>
 #include <thread>
 
 #include <rbprof/vm/simulated.hpp>
 
+#include "observations.hpp"
 #include "real_vm.hpp"
 
 using namespace std::chrono_literals;
 using rbprof::moment;
 using rbprof::tick_counters;
 using rbprof_test::real_vm;
+using rbprof_test::sigprof_is_ignored;
+using rbprof_test::statistics;
 namespace vm = rbprof::vm;
 using trigger_signal = rbprof::trigger::signal;
 
 static_assert(rbprof::trigger_for<trigger_signal, vm::simulated>);
 static_assert(rbprof::trigger_for<trigger_signal, vm::simulated_plain>);
 static_assert(rbprof::trigger_for<trigger_signal, real_vm>);
-
-namespace {
-
-std::map<std::string, std::uint64_t> statistics(const trigger_signal& t) {
-  std::map<std::string, std::uint64_t> all;
-  t.each_statistic([&](const char* n, std::uint64_t value) { all[n] = value; });
-  return all;
-}
-
-bool sigprof_is_ignored() {
-  struct sigaction now {};
-  sigaction(SIGPROF, nullptr, &now);
-  return (now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_IGN;
-}
-
-}  // namespace
 
 TEST_CASE("the thread that runs the VM is signalled, and nobody else", "[signal]") {
   real_vm v;

@@ -19,7 +19,10 @@
 
 #include <rbprof/vm/simulated.hpp>
 
+#include "observations.hpp"
+
 using namespace std::chrono_literals;
+using namespace rbprof_test;
 using rbprof::moment;
 using rbprof::tick_counters;
 using rbprof::trigger::thread_timer;
@@ -64,18 +67,6 @@ bool burn_until(F&& holds) {
   const auto end = rbprof::monotonic_now() + 10s;
   while (!holds() && rbprof::monotonic_now() < end) burn(2ms);
   return holds();
-}
-
-std::map<std::string, std::uint64_t> statistics(const thread_timer& t) {
-  std::map<std::string, std::uint64_t> all;
-  t.each_statistic([&](const char* n, std::uint64_t value) { all[n] = value; });
-  return all;
-}
-
-bool sigprof_is_ignored() {
-  struct sigaction now {};
-  sigaction(SIGPROF, nullptr, &now);
-  return (now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_IGN;
 }
 
 }  // namespace

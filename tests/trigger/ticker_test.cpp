@@ -218,7 +218,7 @@ TEST_CASE("a ticker starts again after a stop, and only then", "[ticker]") {
 
 TEST_CASE("a period that no ticker could keep is refused", "[ticker]") {
   bench b;
-  CHECK(b.start(ticker::shortest_period - 1ns).code() == absl::StatusCode::kInvalidArgument);
+  CHECK(b.start(rbprof::shortest_period - 1ns).code() == absl::StatusCode::kInvalidArgument);
   CHECK(b.start(0ns).code() == absl::StatusCode::kInvalidArgument);
   CHECK_FALSE(b.t.running());
 }

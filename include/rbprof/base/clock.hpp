@@ -55,11 +55,14 @@ namespace detail {
   return t ? std::optional<nanos>(nanos{*t}) : std::nullopt;
 }
 
+/// The cpu clock of a thread of this process by its kernel id, in Linux's own encoding: (~tid << 3) | 6.
+[[nodiscard]] constexpr clockid_t cpu_clock_of(pid_t tid) noexcept {
+  return static_cast<clockid_t>((~static_cast<std::uint32_t>(tid) << 3U) | 6U);
+}
+
 /// Cpu time of a thread of this process by its kernel id; none when it is gone. A system call.
-/// The clock id is Linux's own encoding of "per-thread cpu clock": (~tid << 3) | 6.
 [[nodiscard]] inline std::optional<nanos> thread_cpu_of(pid_t tid) noexcept {
-  const auto bits = (~static_cast<std::uint32_t>(tid) << 3U) | 6U;
-  const auto t = detail::read_clock(static_cast<clockid_t>(bits));
+  const auto t = detail::read_clock(cpu_clock_of(tid));
   return t ? std::optional<nanos>(nanos{*t}) : std::nullopt;
 }
 

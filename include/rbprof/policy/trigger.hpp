@@ -18,6 +18,9 @@ namespace rbprof::inline v0 {
 
 struct trigger_tag {};
 
+/// The least that a clock of ours can tick in.
+inline constexpr nanos shortest_period{20'000};
+
 /// How often, and whom to ask for rests. `nap` is called by the ticker between two ticks, from its thread;
 /// ticks that fall into a rest are counted as skipped, since somebody decided so.
 struct pace {
@@ -27,6 +30,12 @@ struct pace {
   void (*before_tick)(void* self) noexcept = nullptr;  ///< a seam for tests: may hold the ticker back
   void* self = nullptr;
 };
+
+/// Says what is wrong with a pace, if anything is, for a trigger that keeps it by a clock of its own.
+[[nodiscard]] inline absl::Status validate(const pace& p) {
+  if (p.period >= shortest_period) return absl::OkStatus();
+  return absl::InvalidArgumentError("the period must be at least 20 us, for example 10 ms");
+}
 
 /// scheduled = claimed + coalesced + missed + skipped + what has expired and was not claimed yet.
 struct tick_counters {

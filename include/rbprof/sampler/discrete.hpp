@@ -12,6 +12,7 @@
 
 #include <rbprof/base/clock.hpp>
 #include <rbprof/base/counter.hpp>
+#include <rbprof/base/splitmix.hpp>
 #include <rbprof/policy/sampler.hpp>
 
 // Which of very many events become samples, so that samples cost a wanted share of time. Allocations come by the
@@ -69,7 +70,8 @@ class discrete {
     absl::Status judged = validate(o);
     if (judged.ok()) {
       target_percent_ = o.target_percent;
-      random_ = o.seed;
+      seed_ = o.seed;
+      drawn_ = 0;
     }
     reset(now);
     return judged;
@@ -193,18 +195,14 @@ class discrete {
 
   [[nodiscard]] std::int64_t random_gap() noexcept {
     const auto span = static_cast<std::uint64_t>(2 * interval_ - 1);
-    random_ += 0x9E3779B97F4A7C15U;  // splitmix64
-    std::uint64_t x = random_;
-    x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
-    x = (x ^ (x >> 27U)) * 0x94D049BB133111EBU;
-    x ^= x >> 31U;
-    return 1 + static_cast<std::int64_t>(x % span);
+    return 1 + static_cast<std::int64_t>(splitmix(seed_, ++drawn_) % span);
   }
 
   std::int64_t left_ = 1;  // of the gap; at or below 0 a sample is due
   std::int64_t gap_ = 1;
   std::int64_t interval_ = 1;
-  std::uint64_t random_ = 1;
+  std::uint64_t seed_ = 1;
+  std::uint64_t drawn_ = 0;  // gaps, since the seed
   std::uint64_t consumed_ = 0;  // events in weights
   double target_percent_ = default_target_percent;
   // Smoothed over windows; not known before the first is over.

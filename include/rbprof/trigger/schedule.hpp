@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include <rbprof/base/clock.hpp>
+#include <rbprof/base/splitmix.hpp>
 
 // When ticks are due. Tick k (from 1) is due at
 //
@@ -66,14 +67,8 @@ class schedule {
  private:
   [[nodiscard]] nanos jitter(std::uint64_t k) const noexcept {
     const auto quarter = static_cast<std::uint64_t>(period_.count() / 4);
-    const std::uint64_t at = mix(seed_ + k * 0x9E3779B97F4A7C15U) % (2 * quarter + 1);
+    const std::uint64_t at = splitmix(seed_, k) % (2 * quarter + 1);
     return nanos{static_cast<std::int64_t>(at) - static_cast<std::int64_t>(quarter)};
-  }
-  /// The finalizer of splitmix64: every bit of the result depends on every bit of `x`.
-  [[nodiscard]] static std::uint64_t mix(std::uint64_t x) noexcept {
-    x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
-    x = (x ^ (x >> 27U)) * 0x94D049BB133111EBU;
-    return x ^ (x >> 31U);
   }
 
   mono start_;

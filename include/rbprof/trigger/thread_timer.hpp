@@ -55,7 +55,6 @@ class thread_timer {
   static constexpr role needs = role::handler;
   static constexpr bool needs_binding = true;
   static constexpr bool needs_target = false;
-  static constexpr nanos shortest_period{20'000};
 
   thread_timer() noexcept = default;
   thread_timer(const thread_timer&) = delete;
@@ -69,9 +68,7 @@ class thread_timer {
     static_assert(requires(const void* context) { v.interrupted(context); });
     const fork_mutex_hold hold(mutex_);
     if (armed_) return absl::FailedPreconditionError("this trigger is armed already: disarm it first");
-    if (p.period < shortest_period) {
-      return absl::InvalidArgumentError("the period must be at least 20 us, for example 10 ms");
-    }
+    if (absl::Status s = validate(p); !s.ok()) return s;
     if (absl::Status hooked = timer_target::hook(); !hooked.ok()) return hooked;
     ticks_.abandon_outstanding();
     pace_ = p;
@@ -177,7 +174,7 @@ class thread_timer {
     every.it_value = every.it_interval;
     running_on_ = clock;
     counted_ = ticks_.counters().scheduled;
-    began_ = time_on(clock);
+    began_ = detail::read_clock(clock).value_or(-1);
     if (timer_create(clock, &to, &timer_) == 0) {
       if (timer_settime(timer_, 0, &every, nullptr) == 0) return 0;
       const int failed = errno;
@@ -194,7 +191,7 @@ class thread_timer {
     timer_delete(timer_);
     release();
     // A signal that was on its way, with its overruns, has gone with the timer.
-    const std::int64_t now = time_on(running_on_);
+    const std::int64_t now = detail::read_clock(running_on_).value_or(-1);
     if (began_ < 0 || now < began_) return;
     const auto due = static_cast<std::uint64_t>((now - began_) / pace_.period.count());
     const std::uint64_t seen = ticks_.counters().scheduled - counted_;
@@ -210,18 +207,6 @@ class thread_timer {
     if (armed_) timer_target::unhook_in_child();
     armed_ = false;
     tid_ = 0;
-  }
-
-  /// -1 = cannot be read.
-  [[nodiscard]] static std::int64_t time_on(clockid_t clock) noexcept {
-    timespec t{};
-    if (clock_gettime(clock, &t) != 0) return -1;
-    return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
-  }
-
-  /// The clock of a thread by its kernel id, in Linux's own encoding.
-  [[nodiscard]] static clockid_t cpu_clock_of(pid_t tid) noexcept {
-    return static_cast<clockid_t>((~static_cast<std::uint32_t>(tid) << 3U) | 6U);
   }
 
   tick_ledger ticks_;

@@ -40,7 +40,6 @@ namespace trigger {
 /// On failure:  start refuses; a thread that can't sleep asks too often, never too rarely
 class ticker {
  public:
-  static constexpr nanos shortest_period{20'000};
   static constexpr nanos calm_after{200'000'000};  ///< of nobody running, from when on strides are made
   static constexpr nanos longest_stride{30'000'000};
   /// Asks for a sample. `answered`: the ticks before are claimed. Returns whether anybody runs.
@@ -56,9 +55,7 @@ class ticker {
     if (running_) {
       return absl::FailedPreconditionError("this trigger is armed already: disarm it first");
     }
-    if (p.period < shortest_period) {
-      return absl::InvalidArgumentError("the period must be at least 20 us, for example 10 ms");
-    }
+    if (absl::Status s = validate(p); !s.ok()) return s;
     ticks_.abandon_outstanding();
     alarm_.reset();
     pace_ = p;

@@ -129,7 +129,9 @@ inline absl::Status process::install() {
     ractor_key_ = rb_ractor_local_storage_ptr_newkey(&marker);
     rb_ractor_local_storage_ptr_set(ractor_key_, this);
     gc.make();
-    keep.make([] { self().go_down(); }, [] { self().async.mark(self().threads); });
+    keep.make([] { self().go_down(); }, [] {
+      if (self().async_frames_ != 0) self().async.mark(self().threads);  // else no handler was ever to take a stack
+    });
     main_ = rb_thread_main();
     gc_trace_ = rb_tracepoint_new(
         Qnil, RUBY_INTERNAL_EVENT_GC_ENTER | RUBY_INTERNAL_EVENT_GC_EXIT, on_gc, nullptr);
