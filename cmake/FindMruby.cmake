@@ -7,6 +7,9 @@
 #   RBPROF_MRUBY_CONFIG   the script; when it is not installed, or of another mruby than the default
 #   RBPROF_MRUBY_LIBRARY, RBPROF_MRUBY_INCLUDE_DIR, RBPROF_MRUBY_DEFINITIONS   for a library without a script
 #
+# Headers of mruby 4.0 as distributions pack them include a list of symbols, mruby/presym/id.h, that is generated when
+# mruby is built and is not packed. rbprof uses none of these symbols, so an empty one stands in.
+#
 # Used by the build and by the installed package.
 
 find_program(RBPROF_MRUBY_CONFIG mruby-config)
@@ -47,6 +50,13 @@ if(RBPROF_MRUBY_INCLUDE_DIR AND EXISTS "${RBPROF_MRUBY_INCLUDE_DIR}/mruby/versio
   list(JOIN RBPROF_MRUBY_NUMBERS "." Mruby_VERSION)
 endif()
 
+set(RBPROF_MRUBY_INCLUDE_DIRS "${RBPROF_MRUBY_INCLUDE_DIR}")
+if(Mruby_VERSION VERSION_GREATER_EQUAL 4 AND NOT EXISTS "${RBPROF_MRUBY_INCLUDE_DIR}/mruby/presym/id.h")
+  set(RBPROF_MRUBY_STAND_IN "${CMAKE_CURRENT_BINARY_DIR}/rbprof-mruby-stand-in")
+  file(WRITE "${RBPROF_MRUBY_STAND_IN}/mruby/presym/id.h" "/* No symbols: see FindMruby.cmake of rbprof. */\n")
+  list(APPEND RBPROF_MRUBY_INCLUDE_DIRS "${RBPROF_MRUBY_STAND_IN}")
+endif()
+
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(
   Mruby
@@ -59,7 +69,7 @@ if(Mruby_FOUND AND NOT TARGET Mruby::mruby)
   set_target_properties(
     Mruby::mruby
     PROPERTIES IMPORTED_LOCATION "${RBPROF_MRUBY_LIBRARY}"
-               INTERFACE_INCLUDE_DIRECTORIES "${RBPROF_MRUBY_INCLUDE_DIR}"
+               INTERFACE_INCLUDE_DIRECTORIES "${RBPROF_MRUBY_INCLUDE_DIRS}"
                INTERFACE_COMPILE_DEFINITIONS "${RBPROF_MRUBY_DEFINITIONS}"
                INTERFACE_LINK_LIBRARIES "${RBPROF_MRUBY_NEEDS}")
 endif()
