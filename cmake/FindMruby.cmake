@@ -53,7 +53,8 @@ endif()
 set(RBPROF_MRUBY_INCLUDE_DIRS "${RBPROF_MRUBY_INCLUDE_DIR}")
 if(Mruby_VERSION VERSION_GREATER_EQUAL 4 AND NOT EXISTS "${RBPROF_MRUBY_INCLUDE_DIR}/mruby/presym/id.h")
   set(RBPROF_MRUBY_STAND_IN "${CMAKE_CURRENT_BINARY_DIR}/rbprof-mruby-stand-in")
-  file(WRITE "${RBPROF_MRUBY_STAND_IN}/mruby/presym/id.h" "/* No symbols: see FindMruby.cmake of rbprof. */\n")
+  # Written when it differs, so that configuring again does not compile everything again.
+  file(CONFIGURE OUTPUT "${RBPROF_MRUBY_STAND_IN}/mruby/presym/id.h" CONTENT "/* No symbols: see FindMruby.cmake of rbprof. */\n")
   list(APPEND RBPROF_MRUBY_INCLUDE_DIRS "${RBPROF_MRUBY_STAND_IN}")
 endif()
 
