@@ -40,7 +40,7 @@ struct cruby_options {
   bool handler_capture = false;
   bool unsound_handler_capture = false;  ///< also before Ruby 3.3, where a rare signal may crash the program
   std::size_t handler_frames = 400;      ///< of such a stack
-  bool gc_events = true;  ///< before Ruby 3.1.4 turn it off if the program makes Ractors: Ruby would crash
+  bool gc_events = true;  ///< before Ruby 3.3 they end when the program makes a Ractor, since Ruby 3.1 would crash
 };
 
 class cruby {
@@ -222,7 +222,13 @@ class cruby {
       f("lock: off, this Ruby has no thread events with a thread (3.3)");
       f("foreign_request: off, this Ruby can't be asked by other threads (3.3); it is signalled");
     }
-    if (p.armed() && !p.gc_on()) f("gc: off, by option");
+    if (!cruby_detail::has_thread_hooks && p.ractors()) {
+      f("gc: off since the program made a Ractor: Ruby before 3.1.4 crashes when it tells of collections beside one");
+    } else if (p.armed() && !p.gc_on()) {
+      f("gc: off, by option");
+    } else if (p.ractors() && cruby_detail::ruby_abi < 400) {
+      f("gc: the program made a Ractor, and since then this Ruby may not tell of every collection");
+    }
     if (!cruby_detail::has_thread_hooks && p.gc_on()) {
       f("collector events make every allocation slower on this Ruby, which no overhead target counts; without: gc_events = false");
     }

@@ -41,7 +41,7 @@ class async_capture {
   /// Decides and, once a process, looks for the range. `unsound`: 3.1 and 3.2 too. VM lock held, runs Ruby code.
   void start(bool unsound) {
     state s = state::on;
-    if (ractors_) s = state::ractors;
+    if (ractors_ || other_ractors()) s = state::ractors;
     else if (jit_ || any_jit()) s = state::jit;
     else if (!has_thread_hooks && !unsound) s = state::unsound;
     else if (old_patch()) s = state::old_patch;
@@ -99,7 +99,7 @@ class async_capture {
       case state::old_patch: return "async_capture: off, not sound before Ruby 3.3.4";
       case state::unproved: return "async_capture: off, not proved on this processor";
       case state::jit: return "async_capture: off, not proved with a JIT compiler, which is on";
-      case state::ractors: return "async_capture: off, not sound beside other Ractors, of which one ran";
+      case state::ractors: return "async_capture: off, not sound beside other Ractors, of which one was made";
       case state::no_range:
         return "async_capture: off, the function of this Ruby that must not be interrupted was not found";
     }
@@ -128,6 +128,12 @@ class async_capture {
   [[nodiscard]] static bool old_patch() noexcept {
     const std::string_view v(ruby_version);
     return v.starts_with("3.3.") && std::atoi(ruby_version + 4) < 4;
+  }
+
+  [[nodiscard]] static bool other_ractors() noexcept {
+    VALUE answer = Qtrue;
+    auto ask = [&] { answer = rb_eval_string("Ractor.count > 1"); };
+    return !protect(ask) || RTEST(answer);
   }
 
   [[nodiscard]] static bool any_jit() noexcept {

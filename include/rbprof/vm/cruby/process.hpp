@@ -136,6 +136,8 @@ class process {
   cruby_detail::gate exec_gate;  // "collecting" is exec here, and a request is a signal
 
   [[nodiscard]] bool gc_on() const noexcept { return gc_on_; }
+  /// The program has made a Ractor since we know of it.
+  [[nodiscard]] bool ractors() const noexcept { return ractors_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool many_to_many() const noexcept {
     return many_to_many_.load(std::memory_order_relaxed);
   }
@@ -171,8 +173,15 @@ class process {
   static void on_gc(VALUE tracepoint, void*) noexcept;
   static void on_signal(int, siginfo_t*, void* context) noexcept;
   static void on_fork_child() noexcept;
+  /// The running thread is one of ours, whatever was known of the lock. VM lock held.
+  void holds_now(pid_t tid) noexcept {
+    if (!has_thread_hooks) return;
+    holder_tid_.store(tid, std::memory_order_relaxed);
+    holder_.store(self_id(), std::memory_order_seq_cst);
+  }
   void give_buffer(thread_slot& s);
   static VALUE on_jit(int argc, VALUE* argv, VALUE self);
+  static VALUE on_ractor(int argc, VALUE* argv, VALUE self);
   static VALUE on_exec(int argc, VALUE* argv, VALUE self);
 #if RBPROF_DETAIL_RUBY_HOOKS
   static void on_switch(rb_event_flag_t event, const rb_internal_thread_event_data_t* data,
@@ -180,6 +189,7 @@ class process {
   void resumed(VALUE thread) noexcept;
   void found_many_to_many() noexcept;
   void suspended(VALUE thread) noexcept;
+  void stranger_resumed() noexcept;
   [[nodiscard]] thread_slot* slot_of(VALUE thread) const noexcept {
     return static_cast<thread_slot*>(rb_internal_thread_specific_get(thread, thread_key_));
   }
@@ -195,6 +205,7 @@ class process {
   std::atomic<bool> changed_{false};          // tend() has something to do
   std::atomic<bool> forked_{false};           // set in the child, taken by tend()
   std::atomic<bool> many_to_many_{false};
+  std::atomic<bool> ractors_{false};
   std::atomic<std::uint64_t> asks_{0};        // requests made so far
   std::atomic<std::uintptr_t> holder_{0};     // pthread_t of the thread that holds the lock; 0 = none
   std::atomic<pid_t> holder_tid_{0};

@@ -58,7 +58,7 @@ inline absl::Status process::attach(const sink_calls& sink, bool gc_events) {
     if (s.buffer) s.buffer->release();
   });
   adopt_threads();
-  gc_on_ = gc_events;
+  gc_on_ = gc_events && (has_thread_hooks || !ractors());
   // The gate needs to know of collections also when nobody wants to hear of them.
   if (has_thread_hooks || gc_on_) {
     auto enable = [this] {
@@ -136,6 +136,10 @@ inline absl::Status process::install() {
     gc_trace_ = rb_tracepoint_new(
         Qnil, RUBY_INTERNAL_EVENT_GC_ENTER | RUBY_INTERNAL_EVENT_GC_EXIT, on_gc, nullptr);
     rb_gc_register_mark_object(gc_trace_);
+    const VALUE before = rb_module_new();
+    rb_gc_register_mark_object(before);
+    rb_define_method(before, "new", on_ractor, -1);
+    rb_prepend_module(rb_singleton_class(rb_cRactor), before);
     rb_add_event_hook(on_thread, RUBY_EVENT_THREAD_BEGIN | RUBY_EVENT_THREAD_END, Qnil);
 #if RBPROF_DETAIL_RUBY_HOOKS
     job_ = rb_postponed_job_preregister(0, job, nullptr);
@@ -295,6 +299,7 @@ inline thread_slot* process::current(lock_witness& lk) {
   if (s == nullptr) {
     // Its begin was not seen: hooks do not run while a TracePoint of the program does.
     s = &add_thread(thread, self_tid(), self_id());
+    holds_now(self_tid());
   }
   if (s->ended || s->over || s->exited.load(std::memory_order_relaxed)) return nullptr;
   // Where nobody tells of the lock, a thread that is older than we are is met here for the first time.

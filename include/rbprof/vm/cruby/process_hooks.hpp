@@ -100,6 +100,16 @@ inline VALUE process::on_exec(int argc, VALUE* argv, VALUE) {
       Qnil);
 }
 
+/// Stands before Ractor.new. Beside other Ractors a collection may begin on another core, of which we are not told. Where
+/// Ruby itself crashes when it tells of a collection there (before 3.1.4), it tells us no more.
+inline VALUE process::on_ractor(int argc, VALUE* argv, VALUE) {
+  process& p = self();
+  p.ractors_.store(true, std::memory_order_relaxed);
+  p.async.refuse(async_capture::state::ractors);
+  if (!has_thread_hooks && RTEST(rb_tracepoint_enabled_p(p.gc_trace_))) rb_tracepoint_disable(p.gc_trace_);
+  return rb_call_super_kw(argc, argv, RB_PASS_CALLED_KEYWORDS);
+}
+
 inline void process::guard_exec() noexcept {
   if (exec_guarded_) return;
   auto prepend = [] {
@@ -159,6 +169,7 @@ inline void process::on_thread(rb_event_flag_t event, VALUE, VALUE, ID, VALUE) n
   lock_witness lk;
   if (event == RUBY_EVENT_THREAD_BEGIN) {
     const pid_t tid = self_tid();
+    p.holds_now(tid);
     if (!has_thread_hooks) {
       p.threads.each([&](thread_slot& old) {
         if (old.thread == thread || old.tid.load(std::memory_order_relaxed) != tid) return;
@@ -290,18 +301,19 @@ inline void process::found_many_to_many() noexcept {
   count.tid_changes.add();
 }
 
+/// A thread without a slot is on its way to its begin, was born while no hook ran, or is another Ractor's, which has a
+/// lock of its own. So it is the holder only while nobody is: one of ours may be running beside it.
+inline void process::stranger_resumed() noexcept {
+  pid_t no_tid = 0;
+  std::uintptr_t nobody = 0;
+  if (holder_tid_.compare_exchange_strong(no_tid, self_tid(), std::memory_order_relaxed)) {
+    holder_.compare_exchange_strong(nobody, self_id(), std::memory_order_seq_cst);
+  }
+}
+
 inline void process::resumed(VALUE thread) noexcept {
   thread_slot* const s = slot_of(thread);
   const std::uintptr_t me = self_id();
-  pid_t tid = s != nullptr ? s->tid.load(std::memory_order_relaxed) : 0;
-  if (tid == 0 || s->native.load(std::memory_order_relaxed) != me) {
-    tid = self_tid();
-    if (s != nullptr) {
-      // The same thread on another native one: N threads of Ruby share M. Cpu clocks mean nothing then.
-      if (s->native.exchange(me, std::memory_order_relaxed) != 0) found_many_to_many();
-      s->tid.store(tid, std::memory_order_relaxed);
-    }
-  }
   if (ran_here != s) {
     if (ran_here != nullptr && ran_here->native.load(std::memory_order_relaxed) == me && !ran_here->over &&
         !ran_here->exited.load(std::memory_order_relaxed)) {
@@ -310,9 +322,17 @@ inline void process::resumed(VALUE thread) noexcept {
     ran_here = s;
     slot_here.store(nullptr, std::memory_order_relaxed);  // which was the other one's
   }
+  if (s == nullptr) return stranger_resumed();
+  pid_t tid = s->tid.load(std::memory_order_relaxed);
+  if (tid == 0 || s->native.load(std::memory_order_relaxed) != me) {
+    tid = self_tid();
+    // The same thread on another native one: N threads of Ruby share M. Cpu clocks mean nothing then.
+    if (s->native.exchange(me, std::memory_order_relaxed) != 0) found_many_to_many();
+    s->tid.store(tid, std::memory_order_relaxed);
+  }
   holder_tid_.store(tid, std::memory_order_relaxed);
   holder_.store(me, std::memory_order_seq_cst);  // pairs with request(): it sees the holder, or we its ask
-  if (s == nullptr || s->ended || !s->announced || !armed()) return;
+  if (s->ended || !s->announced || !armed()) return;
   const std::uint64_t asks = asks_.load(std::memory_order_seq_cst);
   if (s->asks.load(std::memory_order_relaxed) != asks) {
     count.resumed_requests.add();
@@ -325,13 +345,11 @@ inline void process::resumed(VALUE thread) noexcept {
 inline void process::suspended(VALUE thread) noexcept {
   thread_slot* const s = slot_of(thread);
   if (s != nullptr) s->asks.store(asks_.load(std::memory_order_relaxed), std::memory_order_relaxed);
-  std::uintptr_t me = self_id();
   // Only what is ours: the next holder may have stored itself already.
-  pid_t tid = holder_tid_.load(std::memory_order_relaxed);
-  if (holder_.load(std::memory_order_relaxed) == me) {
-    holder_tid_.compare_exchange_strong(tid, 0, std::memory_order_relaxed);
-    holder_.compare_exchange_strong(me, 0, std::memory_order_seq_cst);
-  }
+  pid_t tid = s != nullptr ? s->tid.load(std::memory_order_relaxed) : self_tid();
+  std::uintptr_t me = self_id();
+  holder_tid_.compare_exchange_strong(tid, 0, std::memory_order_relaxed);
+  holder_.compare_exchange_strong(me, 0, std::memory_order_seq_cst);
 }
 
 #endif
