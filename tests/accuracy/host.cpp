@@ -8,6 +8,7 @@
 //     Profiler.start    as basic_profiler::start
 //     Profiler.stop     [[labels, cpu ns, wall ns, samples, [[name, file, line], ... leaf first]], ...]
 //     Profiler.remarks  of the last profile      Profiler.statistics  likewise, {name => count}
+//     Profiler.signal_delay_us  what a signal takes from another core to the calling thread, while that computes; median
 //     Profiler::MODE, Profiler::INTERVAL_NS
 //
 // It samples at a fixed rate: a governor would skip ticks, and what is asked here is how good a sample is.
@@ -16,11 +17,18 @@
 #include <rbprof/cruby.hpp>
 #include <rbprof/sampler/fixed_rate.hpp>
 
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -100,6 +108,37 @@ VALUE statistics(VALUE) {
   return all;
 }
 
+std::atomic<std::int64_t> signal_sent{0};  // ns; 0 = it has arrived
+std::atomic<std::int64_t> signal_delay{0};
+
+VALUE signal_delay_us(VALUE) {
+  struct sigaction act {};
+  struct sigaction before {};
+  act.sa_handler = [](int) {
+    signal_delay.store(rbprof::monotonic_now().ns - signal_sent.load());
+    signal_sent.store(0);
+  };
+  sigaction(SIGUSR2, &act, &before);
+  std::vector<std::int64_t> delays;
+  std::atomic<bool> over{false};
+  std::thread sender([&, target = pthread_self()] {
+    for (int i = 0; i < 200; ++i) {
+      std::this_thread::sleep_for(std::chrono::microseconds(500));
+      signal_sent.store(rbprof::monotonic_now().ns);
+      pthread_kill(target, SIGUSR2);
+      while (signal_sent.load() != 0) std::this_thread::yield();
+      delays.push_back(signal_delay.load());
+    }
+    over.store(true);
+  });
+  while (!over.load()) {
+  }
+  sender.join();
+  sigaction(SIGUSR2, &before, nullptr);
+  std::nth_element(delays.begin(), delays.begin() + 100, delays.end());
+  return LL2NUM(delays[100] / 1000);
+}
+
 std::optional<rbprof::nanos> to_interval(std::string_view s) {
   char* end = nullptr;
   const std::string number(s);
@@ -146,6 +185,7 @@ int main(int argc, char** argv) {
   rb_define_module_function(module, "stop", stop, 0);
   rb_define_module_function(module, "remarks", remarks, 0);
   rb_define_module_function(module, "statistics", statistics, 0);
+  rb_define_module_function(module, "signal_delay_us", signal_delay_us, 0);
   rb_define_const(module, "MODE", text(mode));
   rb_define_const(module, "INTERVAL_NS", LL2NUM(interval->count()));
   return ruby_run_node(program);

@@ -52,7 +52,8 @@ def pair(measured, name) = measured&.figures&.[](name)&.join(" → ")
 all = results.values
 puts "### Ruby #{ruby}", ""
 puts "#{seconds} s each. The first row's windows: " +
-     results.map { |m, r| "`#{m}` #{r[%w[mixed 1ms]].about[/cpu .*/]}" }.join("; ") + ".", ""
+     results.map { |m, r| "`#{m}` #{r[%w[mixed 1ms]].about[/cpu .*/]}" }.join("; ") + ". A signal's way to a busy core: " +
+     "#{all.map { |r| r[%w[blocks 1ms]].values["a signal's way to a busy core, us (median)"].to_i }.min} us.", ""
 head "error in points, mean / largest", results
 { "1ms" => "1 kHz", "10ms" => "100 Hz" }.each do |interval, rate|
   row("cpu, inclusive shares, #{rate}", all) do |r|
