@@ -112,7 +112,7 @@ int main(int argc, char** argv) {
       }
       const absl::StatusOr<rbprof::profile> made = profiler.stop();
       if (!made.ok()) return fail(std::string(made.status().message()));
-      taken += statistic(*made, "async_samples");
+      taken += statistic(*made, how == "poll" ? "samples" : "async_samples");
       unreadable = statistic(*made, "mruby_stacks_unreadable");
       if (statistic(*made, "describe_failures") != 0) return fail("frames without a name");
       if (statistic(*made, "recorder_self_check") != 0) return fail("the recorder has lost something");

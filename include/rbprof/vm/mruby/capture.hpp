@@ -88,6 +88,7 @@ class capturer {
     // In the interpreter's own loop no method in C runs: what looks like one is about to be called, or half made.
     in_loop_ = scan_.in_loop(where);
     tick t;
+    t.guarded = guarded;
     t.seen = monotonic_now();
     if (const auto cpu = thread_cpu_now()) t.cpu_ns = cpu->count();
     bool room = true;
@@ -98,7 +99,7 @@ class capturer {
       t.outside = true;
       count.outside.add();
     } else if (how_ == backend::hook) {
-      room = keep_leaf(t, guarded);
+      room = keep_leaf(t);
     } else if (how_ == backend::copy) {
       if (guarded) room = keep_stack(t);
       else count.unreadable.add();
@@ -186,7 +187,7 @@ class capturer {
   }
 
   /// Keeps the methods in C on top, and the Ruby frame below them.
-  [[nodiscard]] bool keep_leaf(tick& t, bool guarded) noexcept {
+  [[nodiscard]] bool keep_leaf(tick& t) noexcept {
     bool in_loop = in_loop_;
     const stack_bounds b = walk_.bounds(self_, *mrb_);
     t.context = b.context;
@@ -196,7 +197,6 @@ class capturer {
     bool first = true;
     const bool read = b.depth != 0 &&
                       walk_.frames(self_, b, std::min(b.depth, leaf_frames), [&](raw_frame f) {
-                        if (!guarded) f.owner = nullptr;  // it may be gone when it could be named
                         if (std::exchange(first, false)) walk_.check_owner(self_, f);
                         const bool call = std::exchange(in_loop, false) && (f.is & raw_frame::ruby) == 0;
                         if (call) --t.depth;
@@ -249,11 +249,26 @@ class capturer {
     raw_frame here = read_live(*b.leaf());
     if (below.irep == nullptr || below.irep != here.irep) return live(out);
     captured got;
-    for (const raw_frame& native : kept.first(kept.size() - 1)) put(native, out, got);
+    const std::size_t natives = kept.size() - 1;
+    for (std::size_t i = 0; i < natives; ++i) {
+      raw_frame native = kept[i];
+      if (!t.guarded && !(i + 1 == natives && has_just_returned(native, b))) native.owner = nullptr;
+      put(native, out, got);
+    }
     here.pc = below.pc;
     put(here, out, got);
     for (std::size_t i = 1; i < b.depth; ++i) put(read_live(*(b.leaf() - i)), out, got);
     return got;
+  }
+
+  /// Whether a method in C is the one that the instruction before this one called. Its record is still there above the
+  /// leaf, and its class was marked as long as it ran, so that is still there too; the classes of what it called may
+  /// have been freed.
+  [[nodiscard]] bool has_just_returned(const raw_frame& native, const stack_bounds& b) const noexcept {
+    const mrb_callinfo* const record = b.leaf() + 1;
+    if (record >= mrb_->c->ciend) return false;
+    const raw_frame was = read_live(*record);
+    return (was.is & raw_frame::ruby) == 0 && was.mid == native.mid && was.owner == native.owner;
   }
 
   mrb_state* mrb_ = nullptr;

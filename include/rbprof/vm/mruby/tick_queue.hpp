@@ -43,6 +43,7 @@ struct tick {
   std::uint32_t frames = 0;  ///< that were kept, leaf side
   bool in_gc = false;
   bool outside = false;  ///< no Ruby ran
+  bool guarded = false;  ///< what it refers to is there until the safe point
 };
 
 /// Calls from:  begin, add, commit: the handler; the rest: a safe point
