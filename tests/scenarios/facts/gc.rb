@@ -7,7 +7,8 @@ scenario "s19", fine: true, varying: %w[gc_count] do
   gc = profile.collector
   exactly "the collector's place", gc.frames.map(&:name), ["Garbage Collection"]
   if mruby? # which tells nothing of its collector; a tick that finds it running is its
-    points "share of the collector", gc.cpu / profile.cpu, 0.2, 15
+    # The cpu clock around the two functions that collect says 23 to 25 % in 3.3, and 66 % in 4.0.
+    points "share of the collector", gc.cpu / profile.cpu, ground[:mruby] < 4 ? 0.2 : 0.6, 15
     next totals
   end
   near "cpu of the collector", gc.cpu, ground[:gc_s], percent: 25

@@ -21,6 +21,7 @@ keep = []
 60.times { |k| make_garbage(20_000); keep << Array.new(15_000) { |z| z.to_s }; keep.shift if keep.size > 8 }
 t1 = Object.const_defined?(:Process) ? Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) : Time.now.to_f
 puts "GROUND cpu_s=#{t1 - t0}"
+puts "GROUND mruby=#{MRUBY_VERSION.to_f}" if Object.const_defined?(:MRUBY_VERSION)
 if stat
   puts "GROUND gc_count=#{GC.count - c0}"
   puts "GROUND gc_s=#{(GC.stat(:time) - m0) / 1000.0}" if GC.respond_to?(:measure_total_time)
