@@ -204,13 +204,17 @@ absl::Status basic_profiler<V, T, S, C, R>::start() {
   return absl::OkStatus();
 }
 
-/// Attaches; a profiler that runs for a thread that has ended is taken over.
+/// Attaches; a profiler that runs for a thread that has ended, or ran in the parent of this process, is taken over.
 template <class V, class T, class S, class C, class R>
 absl::Status basic_profiler<V, T, S, C, R>::attach() {
   lane_type& l = lane();
   absl::Status attached = l.vm.attach(l);
   if (absl::IsAlreadyExists(attached)) {
-    if (lane_type* orphan = pool_type::instance().take_over_orphan()) {
+    const auto in_the_way = [&](const lane_type& other) {
+      if constexpr (requires { l.vm.is_blocked_by(other.vm); }) return l.vm.is_blocked_by(other.vm);
+      else return true;  // there is one VM in a process
+    };
+    if (lane_type* orphan = pool_type::instance().take_over_orphan(in_the_way)) {
       orphan->trigger.disarm(orphan->vm);
       orphan->shut();
       (void)orphan->vm.detach();

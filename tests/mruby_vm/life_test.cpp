@@ -98,6 +98,21 @@ TEST_CASE("A state has one profiler at a time") {
   REQUIRE(second.stop().ok());
 }
 
+TEST_CASE("A profiler whose thread has ended gives way, to one for the same state alone") {
+  state left;
+  state busy;
+  rbprof::mruby::profiler orphan(left.mrb, fine());
+  std::thread([&] { CHECK(orphan.start().ok()); }).join();
+  rbprof::mruby::profiler runs(busy.mrb, fine());
+  REQUIRE(runs.start().ok());
+  rbprof::mruby::profiler refused(busy.mrb, fine());
+  CHECK(absl::IsAlreadyExists(refused.start()));
+  REQUIRE(runs.stop().ok());
+  rbprof::mruby::profiler next(left.mrb, fine());
+  CHECK(next.start().ok());
+  CHECK(next.stop().ok());
+}
+
 TEST_CASE("A state that is closed under a profiler stops it; what was recorded is still to be had") {
   state s;
   rbprof::mruby::profiler p(s.mrb, fine());

@@ -52,6 +52,7 @@ class lane_pool {
     bool taken = false;
     bool retired = false;  // its adapter could not let go of it: never to be used again
     bool taken_over = false;
+    bool left_by_fork = false;  // ran in the parent
   };
 
   /// Never destroyed: reachable to the end, so no leak to a leak checker.
@@ -71,7 +72,7 @@ class lane_pool {
       p.handle = handle;
       p.forked = forked;
       p.taken = true;
-      p.taken_over = false;
+      p.taken_over = p.left_by_fork = false;
       return &p;
     }
     return nullptr;
@@ -82,21 +83,27 @@ class lane_pool {
     p->owner = 0;
     p->taken = false;
     p->retired = !hooks_are_gone;
+    p->left_by_fork = false;
   }
   void set_owner(place* p, pid_t owner) {
     const fork_mutex_hold hold(mutex_);
     p->owner = owner;
+    if (owner != 0) p->taken_over = p->left_by_fork = false;
   }
   [[nodiscard]] bool was_taken_over(place* p) {
     const fork_mutex_hold hold(mutex_);
     return p->taken_over;
   }
-  /// A running lane whose owner has ended, marked as taken over; null when there is none.
-  [[nodiscard]] Lane* take_over_orphan() {
+  /// A lane that is in the way and whose owner has ended, or that ran in the parent of this process; marked as taken
+  /// over. `in_the_way(lane)` is asked of those alone. Null when there is none.
+  template <class InTheWay>
+  [[nodiscard]] Lane* take_over_orphan(InTheWay&& in_the_way) {
     const fork_mutex_hold hold(mutex_);
     for (place& p : places_) {
-      if (p.owner == 0 || !thread_is_gone(p.owner)) continue;
+      const bool orphan = p.left_by_fork || (p.owner != 0 && thread_is_gone(p.owner));
+      if (!orphan || !in_the_way(*p.lane)) continue;
       p.owner = 0;
+      p.left_by_fork = false;
       p.taken_over = true;
       return p.lane.get();
     }
@@ -129,6 +136,7 @@ class lane_pool {
     for (place& p : places_) {
       if (!p.taken || !p.lane) continue;
       p.lane->after_fork_child();
+      p.left_by_fork = p.left_by_fork || p.owner != 0;
       p.owner = 0;
       if (p.handle != nullptr) p.forked(p.handle);
     }

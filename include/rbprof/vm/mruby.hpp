@@ -155,6 +155,11 @@ class mruby {
     if (is_attached()) to_->unbind();
   }
 
+  /// Whether another profiler holds our state, and no thread drives it there any more.
+  [[nodiscard]] bool is_blocked_by(const mruby& other) const noexcept {
+    return other.is_attached() && other.to_->state() == options.state && !other.to_->is_driven();
+  }
+
   /// The backend in force; `automatic` while not attached.
   [[nodiscard]] mruby_backend how() const noexcept {
     return is_attached() ? to_->capture.how() : mruby_backend::automatic;

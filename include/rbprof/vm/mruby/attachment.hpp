@@ -73,6 +73,8 @@ class attachment {
   /// Who drives the state; raised with each binding. 0 = nobody.
   [[nodiscard]] std::uint32_t driver() const noexcept { return tid() == 0 ? 0 : serial_; }
   [[nodiscard]] pid_t tid() const noexcept { return tid_.load(std::memory_order_acquire); }
+  /// Whether the driver is still a thread of this process.
+  [[nodiscard]] bool is_driven() const noexcept { return tid() != 0 && syscall(SYS_tgkill, getpid(), tid(), 0) == 0; }
 
   [[nodiscard]] absl::Status attach(mrb_state* mrb, const sink_calls& calls, const attach_options& o,
                                     void (*at_close)(mrb_state*)) {
@@ -127,7 +129,7 @@ class attachment {
     if (!armed()) return absl::FailedPreconditionError("bind() needs a profiler that runs on this mrb_state");
     if (is_driver()) return absl::OkStatus();
     if (tid() != 0) {
-      if (syscall(SYS_tgkill, getpid(), tid(), 0) == 0) {
+      if (is_driven()) {
         return absl::FailedPreconditionError(
             "another thread drives this mrb_state: call unbind() there before bind() here");
       }
@@ -184,6 +186,22 @@ class attachment {
     return result;
   }
 
+  // --- fork ------------------------------------------------------------------------------------------------
+  //
+  // While one thread forks, recorders take nothing, and the threads of other states run on. So their safe points are put
+  // off until it is over: nothing is settled then, and nothing lost.
+
+  [[nodiscard]] static std::atomic<bool>& forking() noexcept {
+    static std::atomic<bool> now{false};
+    return now;
+  }
+  /// Until nobody is at a safe point, or `deadline`. Calls from: the forking thread, when forking() is true
+  void before_fork(mono deadline) const noexcept {
+    while (inside_.load(std::memory_order_seq_cst) && monotonic_now() < deadline) std::this_thread::yield();  // enter()
+  }
+  /// Whoever was at a safe point does not exist here.
+  void after_fork_child() noexcept { inside_.store(false, std::memory_order_relaxed); }
+
   /// The instruction hook: once, then the one that was there before is back.
   void at_instruction(mrb_state* mrb) noexcept {
     if (armed() && due_.load(std::memory_order_relaxed) && mrb == state()) safe_point();
@@ -209,17 +227,26 @@ class attachment {
   /// Runs `f(witness)`; a signal that comes meanwhile keeps nothing.
   template <class F>
   void visit(F&& f, bool in_handler = false) {
-    inside_.store(true, std::memory_order_seq_cst);  // before armed_ is read: either detach() sees it, or we it
+    while (!enter()) std::this_thread::yield();
     if (armed_.load(std::memory_order_seq_cst)) {
       capture.begin_safe_point(in_handler);
       lock_witness lk;
       f(lk);
     }
-    inside_.store(false, std::memory_order_release);  // pairs with detach()
+    leave();
   }
+  /// Either detach() and before_fork() see that we are inside, or we see what they have written before.
+  [[nodiscard]] bool enter() noexcept {
+    inside_.store(true, std::memory_order_seq_cst);
+    if (!forking().load(std::memory_order_seq_cst)) return true;
+    leave();
+    return false;
+  }
+  void leave() noexcept { inside_.store(false, std::memory_order_release); }
 
   void safe_point(bool in_handler = false) noexcept {
     if (inside_.load(std::memory_order_relaxed) || !is_driver()) return;
+    if (forking().load(std::memory_order_relaxed)) return capture.end_safe_point();  // what it stands for is booked later
     const auto serve = [this](lock_witness& lk) {
       due_.store(false, std::memory_order_relaxed);
       asked_.store(false, std::memory_order_relaxed);

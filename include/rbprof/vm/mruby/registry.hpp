@@ -4,11 +4,13 @@
 #define RBPROF_VM_MRUBY_REGISTRY_HPP
 
 #include <absl/status/status.h>
+#include <pthread.h>
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 
+#include <rbprof/base/clock.hpp>
 #include <rbprof/base/fork_mutex.hpp>
 #include <rbprof/vm/mruby/api.hpp>
 #include <rbprof/vm/mruby/attachment.hpp>
@@ -69,7 +71,30 @@ class registry {
     return nullptr;
   }
 
+  template <class F>
+  void each(F&& f) const {
+    for (const std::atomic<attachment*>& place : places_) {
+      attachment* const a = place.load(std::memory_order_acquire);
+      if (a == nullptr) return;
+      f(*a);
+    }
+  }
+  static void before_fork() noexcept {
+    attachment::forking().store(true, std::memory_order_seq_cst);
+    const mono deadline = monotonic_now() + fork_patience;
+    self().each([&](const attachment& a) { a.before_fork(deadline); });
+  }
+  static void after_fork_parent() noexcept { attachment::forking().store(false, std::memory_order_release); }
+  static void after_fork_child() noexcept {
+    self().mutex_.renew_in_child();
+    self().each([](attachment& a) { a.after_fork_child(); });
+    after_fork_parent();
+  }
+
   registry() {
+    // Later than those of the lanes, whose first place comes before any attach: so ours are the first before a fork, and
+    // the last after it.
+    pthread_atfork(&before_fork, &after_fork_parent, &after_fork_child);
 #ifdef MRB_USE_DEBUG_HOOK
     attachment::our_hook = [](mrb_state* mrb, const mrb_irep* irep, const mrb_code* pc, mrb_value* registers) {
       attachment* const a = self().find(mrb);
@@ -80,6 +105,8 @@ class registry {
     };
 #endif
   }
+
+  static constexpr nanos fork_patience{100'000'000};
 
   fork_mutex mutex_;
   std::array<std::atomic<attachment*>, capacity> places_{};
