@@ -9,7 +9,11 @@ if(NOT RBPROF_BUILD_EXAMPLES OR NOT RBPROF_HAS_CRUBY)
 endif()
 # The interpreter of the Ruby that the host embeds: what a program prints under either is compared.
 pkg_get_variable(RBPROF_RUBY_OF_HOST "${RBPROF_RUBY_MODULE_NAME}" ruby)
-find_program(RBPROF_RUBY_PROGRAM NAMES "${RBPROF_RUBY_OF_HOST}" ruby)
+if(EXISTS "${RBPROF_RUBY_OF_HOST}")
+  set(RBPROF_RUBY_PROGRAM "${RBPROF_RUBY_OF_HOST}") # also where an earlier configuration was for another Ruby
+else()
+  find_program(RBPROF_RUBY_PROGRAM ruby)
+endif()
 find_program(RBPROF_GO_PROGRAM go)
 find_path(RBPROF_GO_PPROF src/github.com/google/pprof/profile/profile.go PATHS /usr/share/gocode NO_DEFAULT_PATH)
 if(NOT RBPROF_RUBY_PROGRAM OR NOT RBPROF_GO_PROGRAM OR NOT RBPROF_GO_PPROF)
