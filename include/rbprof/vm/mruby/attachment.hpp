@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <span>
 #include <thread>
-#include <utility>
 
 #include <rbprof/base/clock.hpp>
 #include <rbprof/base/counter.hpp>
@@ -22,6 +21,7 @@
 #include <rbprof/vm/mruby/api.hpp>
 #include <rbprof/vm/mruby/capture.hpp>
 #include <rbprof/vm/mruby/frame.hpp>
+#include <rbprof/vm/mruby/instruction_hook.hpp>
 #include <rbprof/vm/mruby/interrupted.hpp>
 #include <rbprof/vm/mruby/layout_check.hpp>
 
@@ -64,6 +64,7 @@ class attachment {
   attachment(const attachment&) = delete;
 
   capturer capture;
+  instruction_hook hook;
   counter while_sampling, safe_points, requests;
 
   [[nodiscard]] mrb_state* state() const noexcept { return mrb_.load(std::memory_order_acquire); }
@@ -163,7 +164,7 @@ class attachment {
     }
     (void)capture.keep(context, stack_, is_guarded(state()));
     due_.store(true, std::memory_order_release);
-    set_hook();
+    if (capture.how() == backend::hook) hook.set(state());
     if (!capture.at_quiet_place()) return;
     if (capture.has_several() || asked_.load(std::memory_order_relaxed)) safe_point(true);
   }
@@ -175,11 +176,11 @@ class attachment {
     if (armed()) {
       requests.add();
       result = due_.exchange(true, std::memory_order_acq_rel) ? request_result::pending : request_result::accepted;
-      if (is_driver()) {
-        set_hook();
-      } else {
-        asked_.store(true, std::memory_order_relaxed);
-        set_hook_from_outside();
+      const bool here = is_driver();
+      if (!here) asked_.store(true, std::memory_order_relaxed);
+      if (capture.how() == backend::hook) {
+        if (here) hook.set(state());
+        else hook.set_from_outside(state());
       }
     }
     asking_.fetch_sub(1, std::memory_order_acq_rel);
@@ -202,17 +203,10 @@ class attachment {
   /// Whoever was at a safe point does not exist here.
   void after_fork_child() noexcept { inside_.store(false, std::memory_order_relaxed); }
 
-  /// The instruction hook: once, then the one that was there before is back.
+  /// Our hook was called, and is away.
   void at_instruction(mrb_state* mrb) noexcept {
     if (armed() && due_.load(std::memory_order_relaxed) && mrb == state()) safe_point();
   }
-
-#ifdef MRB_USE_DEBUG_HOOK
-  using hook_function = decltype(mrb_state::code_fetch_hook);
-  /// The hook of the process; it finds its attachment.
-  static inline hook_function our_hook = nullptr;
-  [[nodiscard]] hook_function take_other_hook() noexcept { return std::exchange(other_hook_, nullptr); }
-#endif
 
  private:
   [[nodiscard]] bool is_driver() const noexcept { return tid() != 0 && pthread_equal(thread_, pthread_self()) != 0; }
@@ -322,9 +316,7 @@ class attachment {
     mrb_state* const mrb = state();
     if (mrb == nullptr) return;
     release_memory(mrb);
-#ifdef MRB_USE_DEBUG_HOOK
-    if (mrb->code_fetch_hook == our_hook) mrb->code_fetch_hook = take_other_hook();
-#endif
+    hook.remove(mrb);
   }
   /// Somebody who has put an allocator around ours keeps it: then it only passes on.
   template <class State>
@@ -335,25 +327,6 @@ class attachment {
       mrb->allocf_ud = other_data_;
       allocator_is_ours_ = false;
     }
-  }
-
-  // A hook of somebody else is called after ours, and is back then.
-  void set_hook() noexcept {
-#ifdef MRB_USE_DEBUG_HOOK
-    mrb_state* const mrb = state();
-    if (capture.how() != backend::hook || mrb->code_fetch_hook == our_hook) return;
-    other_hook_ = mrb->code_fetch_hook;
-    mrb->code_fetch_hook = our_hook;
-#endif
-  }
-  /// From another thread only an empty place is taken: what is in it can't be kept without a race.
-  void set_hook_from_outside() noexcept {
-#ifdef MRB_USE_DEBUG_HOOK
-    if (capture.how() != backend::hook) return;
-    hook_function none = nullptr;
-    std::atomic_ref<hook_function> place(state()->code_fetch_hook);
-    (void)place.compare_exchange_strong(none, our_hook, std::memory_order_acq_rel);
-#endif
   }
 
   sink_calls calls_;
@@ -371,9 +344,6 @@ class attachment {
   void* (*other_allocator_)(mrb_state*, void*, std::size_t, void*) = nullptr;
   void* other_data_ = nullptr;
   bool allocator_is_ours_ = false;
-#ifdef MRB_USE_DEBUG_HOOK
-  hook_function other_hook_ = nullptr;
-#endif
 };
 
 }  // namespace mruby_detail

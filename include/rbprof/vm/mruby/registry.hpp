@@ -96,12 +96,15 @@ class registry {
     // the last after it.
     pthread_atfork(&before_fork, &after_fork_parent, &after_fork_child);
 #ifdef MRB_USE_DEBUG_HOOK
-    attachment::our_hook = [](mrb_state* mrb, const mrb_irep* irep, const mrb_code* pc, mrb_value* registers) {
+    instruction_hook::ours = [](mrb_state* mrb, const mrb_irep* irep, const mrb_code* pc, mrb_value* registers) {
       attachment* const a = self().find(mrb);
-      const auto other = a == nullptr ? nullptr : a->take_other_hook();
-      mrb->code_fetch_hook = other;
-      if (a != nullptr) a->at_instruction(mrb);
-      if (other != nullptr) other(mrb, irep, pc, registers);
+      if (a == nullptr) {
+        mrb->code_fetch_hook = nullptr;
+        return;
+      }
+      const auto theirs = a->hook.taken(mrb);
+      a->at_instruction(mrb);
+      if (theirs != nullptr) theirs(mrb, irep, pc, registers);
     };
 #endif
   }
