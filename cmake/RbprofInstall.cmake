@@ -32,6 +32,10 @@ rbprof_install(
 )
 if(RBPROF_HAS_OUTPUT)
   rbprof_install(output rbprof_output "rbprof's writers of profile files" "rbprof zlib fmt nlohmann_json")
+  # What hosts in C compile themselves.
+  install(FILES "${PROJECT_SOURCE_DIR}/include/rbprof/app/bridge_cruby.cpp"
+                "${PROJECT_SOURCE_DIR}/include/rbprof/app/bridge_mruby.cpp"
+          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rbprof/app")
 endif()
 if(RBPROF_HAS_CRUBY)
   rbprof_install(cruby rbprof_cruby "rbprof for hosts of CRuby" "rbprof ${RBPROF_RUBY_MODULE_NAME}")

@@ -32,6 +32,13 @@ mrb_value spin(mrb_state* mrb, mrb_value self) {
   return self;
 }
 
+mrb_value collect(mrb_state* mrb, mrb_value self) {
+  const rbprof::nanos began = *rbprof::thread_cpu_now();
+  mrb_full_gc(mrb);
+  if (here != nullptr) here->collecting += *rbprof::thread_cpu_now() - began;
+  return self;
+}
+
 mrb_value call(mrb_state* mrb, mrb_value) {
   mrb_value block = mrb_nil_value();
   mrb_get_args(mrb, "o", &block);
@@ -44,6 +51,7 @@ state::state() : mrb(mrb_open()) {
   mrb_define_method(mrb, mrb->kernel_module, "native", native, MRB_ARGS_BLOCK());
   mrb_define_method(mrb, mrb->kernel_module, "nothing", nothing, MRB_ARGS_NONE());
   mrb_define_method(mrb, mrb->kernel_module, "spin", spin, MRB_ARGS_REQ(1));
+  mrb_define_method(mrb, mrb->kernel_module, "collect", collect, MRB_ARGS_NONE());
   mrb_define_method(mrb, mrb->kernel_module, "call_from_c", call, MRB_ARGS_REQ(1));
 }
 

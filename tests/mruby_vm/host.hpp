@@ -21,7 +21,8 @@ using frame = adapter::frame_type;
 using rbprof::mruby::backend;
 
 /// An mrb_state with some global methods: `native { }` calls what `on_native` holds, then the block; `spin(ms)` burns
-/// that much cpu time in C; `call(proc)` calls it from C; `nothing` does nothing.
+/// that much cpu time in C; `call(proc)` calls it from C; `nothing` does nothing; `collect` collects, and adds the cpu
+/// time of it to `collecting`.
 class state {
  public:
   state();
@@ -36,6 +37,7 @@ class state {
 
   mrb_state* mrb;
   std::function<void()> on_native;
+  rbprof::nanos collecting{0};
 };
 
 struct sink {

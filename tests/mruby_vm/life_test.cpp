@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The rbprof authors
 // SPDX-License-Identifier: MIT
 #include <signal.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,6 +53,44 @@ TEST_CASE("After stop nothing of ours is in the state, and the signal is ignored
   }
   CHECK(s.mrb->ud == data);
   CHECK_FALSE(p.is_running());
+}
+
+TEST_CASE("The host's pointer in the state, its SIGALRM and its ITIMER_REAL stay the host's") {
+  static std::atomic<int> alarms{0};
+  state s;
+  s.mrb->ud = &s;
+  struct sigaction own {};
+  own.sa_handler = [](int) { ++alarms; };
+  struct sigaction old {};
+  REQUIRE(sigaction(SIGALRM, &own, &old) == 0);
+  const itimerval every{{0, 20'000}, {0, 20'000}};
+  REQUIRE(setitimer(ITIMER_REAL, &every, nullptr) == 0);
+  const auto is_untouched = [&] {
+    struct sigaction now {};
+    itimerval ticking{};
+    return s.mrb->ud == &s && sigaction(SIGALRM, nullptr, &now) == 0 && now.sa_handler == own.sa_handler &&
+           getitimer(ITIMER_REAL, &ticking) == 0 && ticking.it_interval.tv_usec == 20'000 && ticking.it_interval.tv_sec == 0;
+  };
+  for (const auto clock : {rbprof::mruby::timer_clock::cpu, rbprof::mruby::timer_clock::wall}) {
+    rbprof::mruby::options o = fine();
+    o.clock = clock;
+    rbprof::mruby::profiler p(s.mrb, o);
+    REQUIRE(p.start().ok());
+    CHECK(is_untouched());
+    const int before = alarms;
+    const auto end = rbprof::monotonic_now() + rbprof::nanos{5'000'000'000};
+    while (alarms < before + 3 && rbprof::monotonic_now() < end) {
+      REQUIRE(s.run(std::string(loops) + "5.times { loops(50_000); [1] }").empty());
+    }
+    CHECK(alarms >= before + 3);
+    const auto made = p.stop();
+    REQUIRE(made.ok());
+    CHECK(leaf(*made, "Object#loops") > 0.0);
+    CHECK(is_untouched());
+  }
+  const itimerval none{};
+  REQUIRE(setitimer(ITIMER_REAL, &none, nullptr) == 0);
+  REQUIRE(sigaction(SIGALRM, &old, nullptr) == 0);
 }
 
 TEST_CASE("A hook that is there already is called for every instruction, and there afterwards") {

@@ -90,6 +90,51 @@ TEST_CASE("A method in C is the leaf of what it burns, on the line that calls it
   CHECK(lines == 1);
 }
 
+TEST_CASE("The share of a method in C is what the thread's clock says, within 5 points") {
+  const backend how = GENERATE(from_range(ways()));
+  const long ms = GENERATE(1L, 3L);
+  state s;
+  const std::string code = "def loops(n); i = 0; i += 1 while i < n; end\n" "80.times { spin(" + std::to_string(ms) +
+                           "); loops(40_000) }";
+  const auto points_off = [&] {
+    const rbprof::nanos began = *rbprof::thread_cpu_now();
+    const auto p = profile_of(s, how, code);
+    const auto all = static_cast<double>((*rbprof::thread_cpu_now() - began).count()) / 1e9;
+    return 100 * (leaf(p, "Kernel#spin") / total(p) - 0.08 * static_cast<double>(ms) / all);
+  };
+  CHECK(in_one_of_three(points_off, -5, 5));
+}
+
+TEST_CASE("The collector's share is what the clock around collections says, within 12 %, over 10000 samples") {
+  const backend how = GENERATE(from_range(ways()));
+  state s;
+  REQUIRE(s.run("KEEP = (1..20_000).map { |i| [i] }\ndef turn; i = 0; i += 1 while i < 30_000; collect; end").empty());
+  rbprof::mruby::options o = fine(how);
+  o.interval = rbprof::nanos{100'000};
+  const auto beside_truth = [&] {
+    rbprof::mruby::profiler p(s.mrb, o);
+    const rbprof::nanos began = *rbprof::thread_cpu_now();
+    s.collecting = rbprof::nanos{0};
+    REQUIRE(p.start().ok());
+    const auto taken = [&] {
+      std::uint64_t n = 0;
+      for (const auto& [name, value] : p.stats()) {
+        if (name == "samples" || name == "coalesced") n += value;
+      }
+      return n;
+    };
+    const auto deadline = rbprof::monotonic_now() + rbprof::nanos{60'000'000'000};
+    while (taken() < 10'000 && rbprof::monotonic_now() < deadline) REQUIRE(s.run("20.times { turn }").empty());
+    CHECK(taken() >= 10'000);
+    const auto made = *p.stop();
+    const rbprof::nanos all = *rbprof::thread_cpu_now() - began;
+    const double truth = static_cast<double>(s.collecting.count()) / static_cast<double>(all.count());
+    UNSCOPED_INFO("the truth is " << truth);
+    return leaf(made, "Garbage Collection") / total(made) / truth;
+  };
+  CHECK(in_one_of_three(beside_truth, 0.88, 1.12));
+}
+
 TEST_CASE("The collector's time is its own, and not that of whoever allocates") {
   const backend how = GENERATE(from_range(ways()));
   state s;
