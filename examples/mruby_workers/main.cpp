@@ -30,7 +30,7 @@ class Page
 end
 class Worker
   def initialize(number)
-    @page = Page.new(number == 1 ? 60_000 : 6_000)
+    @page = Page.new(number == 1 ? 60_000 : 600)
   end
   def request
     Fiber.new do
