@@ -10,7 +10,7 @@ require "json"
 # What the floor is, by the first pattern that fits.
 FLOORS = {
   /^(paced_)?sample_/ => "stack read + 3 clocks",
-  /^allocation_/ => "without a profiler",
+  /^(allocation|mruby)_/ => "without a profiler",
   /^record_/ => "hash of the stack",
   /^encode_/ => "memcpy of the bytes"
 }.freeze
@@ -24,6 +24,10 @@ def extras(rows)
   least = ->(key) { rows.filter_map { |r| r[key] }.min }
   all = []
   all << format("%.0f ns beside the floor", least["over_ns"]) if rows[0]["over_ns"]
+  if rows[0]["median_ratio"]
+    medians = rows.map { |r| r["median_ratio"] }.sort
+    all << format("%+.2f %% in the median pair", (medians[medians.size / 2] - 1) * 100)
+  end
   all << format("%.0f MB/s", rows.filter_map { |r| r["mb_per_s"] }.max) if rows[0]["mb_per_s"]
   all << format("%.1f MB more at the peak", least["peak_bytes"] / 1e6) if rows[0]["peak_bytes"]
   all << format("%g mallocs", least["mallocs"]) if rows[0]["mallocs"]
