@@ -7,7 +7,7 @@
  */
 #include <mruby.h>
 #include <mruby/compile.h>
-#include <rbprof/app/bridge.h>
+#include <rbprof/host/bridge.h>
 
 #include <stdio.h>
 #include <stdlib.h>

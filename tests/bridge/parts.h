@@ -3,7 +3,7 @@
 #ifndef RBPROF_TESTS_BRIDGE_PARTS_H
 #define RBPROF_TESTS_BRIDGE_PARTS_H
 
-#include <rbprof/app/bridge.h>
+#include <rbprof/host/bridge.h>
 
 /* The headers of the two VMs can't be in one source file. Each returns 0 when all was well. */
 int ruby_part(const rbprof_settings* s);

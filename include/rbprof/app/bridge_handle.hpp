@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include <rbprof/app/bridge.h>
+#include <rbprof/host/bridge.h>
 #include <rbprof/base/percent.hpp>
 #include <rbprof/model/profile.hpp>
 #include <rbprof/output/collapsed.hpp>

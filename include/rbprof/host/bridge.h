@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: 2026 The rbprof authors
  * SPDX-License-Identifier: MIT */
-#ifndef RBPROF_APP_BRIDGE_H
-#define RBPROF_APP_BRIDGE_H
+#ifndef RBPROF_HOST_BRIDGE_H
+#define RBPROF_HOST_BRIDGE_H
 
-/* rbprof for hosts in C, or in a C++ before 20. This header is C99. Beside it lies one source file for each VM,
- * bridge_cruby.cpp and bridge_mruby.cpp: the host compiles the one that it needs as C++20, with the flags of
- * rbprof::cruby or rbprof::mruby and of rbprof::output, and links it. Both may be in one program.
+/* rbprof for hosts in C, or in a C++ before 20. This header is C99. There is one source file for each VM,
+ * rbprof/app/bridge_cruby.cpp and bridge_mruby.cpp: the host compiles the one that it needs as C++20, with the flags
+ * of rbprof::cruby or rbprof::mruby and of rbprof::output, and links it. Both may be in one program.
  *
  *     rbprof_settings s;
  *     rbprof_settings_init(&s);
@@ -74,4 +74,4 @@ void rbprof_free(rbprof_bridge* p);
 }
 #endif
 
-#endif /* RBPROF_APP_BRIDGE_H */
+#endif /* RBPROF_HOST_BRIDGE_H */
