@@ -170,6 +170,7 @@ absl::Status basic_profiler<V, T, S, C, R>::start() {
   }
   if (absl::Status valid = validate(options_); !valid.ok()) return valid;
   lane_type& l = lane();
+  if (absl::Status fit = detail::check_columns<lane_type::samples_allocations>(options_.types); !fit.ok()) return fit;
   if (l.is_broken()) {
     return absl::FailedPreconditionError(
         "this process was forked while a sample was being taken: make a new profiler for it");
@@ -177,6 +178,7 @@ absl::Status basic_profiler<V, T, S, C, R>::start() {
   if (std::exchange(attached_in_parent_, false)) (void)l.vm.detach();
   if (absl::Status attached = attach(); !attached.ok()) return attached;
   const bool opened = l.vm.with_lock_here([&](typename V::lock_type& lk) {
+    l.allocations().reset(options_.types);
     l.open(lk, options_.max_frames, options_.interval);
   });
   if (!opened) {

@@ -23,6 +23,7 @@
 #include <rbprof/sampler/discrete.hpp>
 #include <rbprof/sampler/dynamic_rate.hpp>
 #include <rbprof/sampler/fixed_rate.hpp>
+#include <rbprof/sampler/with_events.hpp>
 #include <rbprof/trigger/either.hpp>
 #include <rbprof/trigger/manual.hpp>
 #include <rbprof/trigger/postponed_job.hpp>

@@ -9,6 +9,9 @@
 #include <string>
 #include <vector>
 
+#include <rbprof/sampler/discrete.hpp>
+#include <rbprof/sampler/with_events.hpp>
+
 #include "../vm/random_program.hpp"
 #include "simulated_host.hpp"
 
@@ -74,10 +77,23 @@ void check_stacks(Vm& v, const rbprof::profile& p) {
   }
   for (const rbprof::profile_sample& s : p.samples()) {
     const std::string id = label_of(p, s, "thread id");
-    if (id == "GC" || id == "0") continue;
+    if (id == "GC" || id == "0" || id == "SS") continue;
     CAPTURE(id, frames_of(p, s.stack));
     REQUIRE(real[id].contains(frames_of(p, s.stack)));
   }
+}
+
+/// The program with bursts of allocations between its steps, also in the threads that it starts.
+vm::simulated_program allocating(const vm::simulated_program& from, std::mt19937_64& random) {
+  vm::simulated_program out;
+  for (vm::simulated_step s : from) {
+    s.child = allocating(s.child, random);
+    out.push_back(std::move(s));
+    if (random() % 3 == 0) {
+      out.push_back(steps::allocate("Class" + std::to_string(random() % 5), std::uint64_t{1} << random() % 5));
+    }
+  }
+  return out;
 }
 
 enum class asked_by { request, signal };
@@ -86,7 +102,12 @@ template <class Vm, class Sampler>
 void check_random_program(std::uint64_t seed, vm::simulated_times cost, nanos interval,
                           asked_by way = asked_by::request) {
   CAPTURE(seed);
-  simulated_profiler<Vm, Sampler> p{{.interval = interval, .seed = seed + 1}};
+  rbprof::profiler_options o{.interval = interval, .seed = seed + 1};
+  o.types.push_back(value_type::alloc_samples);
+  o.types.push_back(value_type::alloc_samples_unscaled);
+  simulated_profiler<Vm, rbprof::sampler::with_events<Sampler, rbprof::sampler::discrete>> p{o};
+  std::mt19937_64 random(seed);
+  p.vm().allocate_in_samples(seed % 3);
   p.vm().charge_for_samples(cost, {cost.cpu / 4, cost.wall / 4});
   REQUIRE(p.start().ok());
   if (way == asked_by::signal) {
@@ -95,11 +116,20 @@ void check_random_program(std::uint64_t seed, vm::simulated_times cost, nanos in
   } else {
     drive(p, interval / 8);
   }
-  p.vm().append(1, random_program(seed));
+  p.vm().append(1, allocating(random_program(seed), random));
   p.vm().run();
   const nanos main_wall = p.vm().truth(1).all.wall;  // the settle books up to its own begin
+  const std::uint64_t pending = p.sampler().events.pending();
   const auto profile = p.stop();
   REQUIRE(profile.ok());
+
+  std::uint64_t events = statistic(*profile, "allocations_during_sample");
+  for (std::uint32_t th = 1; th <= p.vm().thread_count(); ++th) {
+    for (const auto& [name, n] : p.vm().truth(th).allocations) events += n;
+  }
+  CHECK(static_cast<std::uint64_t>(profile->total(value_type::alloc_samples)) + pending == events);
+  CHECK(static_cast<std::uint64_t>(profile->total(value_type::alloc_samples_unscaled)) ==
+        statistic(*profile, "allocation_samples"));
 
   auto got = by_thread(*profile);
   for (std::uint32_t th = 1; th <= p.vm().thread_count(); ++th) {

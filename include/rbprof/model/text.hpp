@@ -37,6 +37,7 @@ inline constexpr std::string_view overflow = "(overflow)";
 inline constexpr std::string_view unattributed = "(unattributed)";  ///< time whose stack could not be read
 inline constexpr std::string_view not_running = "(not running)";    ///< waits, on a VM that shows no waiting stack
 inline constexpr std::string_view outside_vm = "(outside VM)";
+inline constexpr std::string_view skipped = "Skipped Samples";       ///< allocations over the largest weight
 inline constexpr std::string_view no_name = "(unnamed)";            ///< the VM could not name the frame
 }  // namespace placeholder
 
@@ -51,6 +52,8 @@ inline constexpr std::string_view gc_thread_id = "gc thread id";
 inline constexpr std::string_view gc_reason = "gc reason";
 inline constexpr std::string_view gc_cause = "gc cause";
 inline constexpr std::string_view gc_type = "gc type";
+inline constexpr std::string_view allocation_class = "allocation class";
+inline constexpr std::string_view vm_type = "ruby vm type";
 inline constexpr std::string_view overhead = "profiler overhead";
 inline constexpr std::string_view overhead_thread_id = "overhead thread id";
 }  // namespace label_key

@@ -36,8 +36,15 @@ concept event_sampler =
       { s.count() } noexcept -> std::same_as<bool>;             // the skip path: a countdown, no clock
       { s.weight(t) } noexcept -> std::same_as<std::uint64_t>;  // events since the last weight()
       { s.charge(t, d) } noexcept;
+      { s.reset(t) } noexcept;
       { cs.pending() } noexcept -> std::same_as<std::uint64_t>;  // counted, in no weight yet
     };
+
+/// A time_sampler that has a sampler of events beside it: then allocations can be sampled too.
+template <class S>
+concept has_event_sampler = time_sampler<S> && event_sampler<typename S::event_sampler_type> && requires(S& s) {
+  { s.events } -> std::same_as<typename S::event_sampler_type&>;
+};
 
 }  // namespace rbprof::inline v0
 

@@ -160,6 +160,13 @@ concept has_allocation_events =
       { v.describe_object(lk, o, t) } noexcept -> std::same_as<bool>;
     };
 
+/// A sink that takes new objects. An adapter whose sink does not leaves its hook out. `o` is the running thread's.
+template <class S, class V>
+concept allocation_sink =
+    event_sink<S, V> && requires(S& s, typename V::lock_type& lk, typename V::object_type o) {
+      { s.on_allocation(lk, o) } noexcept;  // may come inside of other calls of the sink: call no Ruby method
+    };
+
 template <class V>
 concept has_live_objects =
     has_allocation_events<V> &&

@@ -31,8 +31,8 @@ namespace rbprof::inline v0 {
 namespace detail {
 
 /// Stacks of one frame that stand for something that is not a method.
-enum class stand_in : std::uint8_t { gc, overhead, unattributed, not_running, outside_vm };
-inline constexpr std::size_t stand_in_count = 5;
+enum class stand_in : std::uint8_t { gc, overhead, unattributed, not_running, outside_vm, skipped };
+inline constexpr std::size_t stand_in_count = 6;
 
 /// Calls from: the sampler, VM lock held · Blocks: never · Allocates: for stacks not seen before · On failure:
 /// a record that the recorder refuses is counted there
@@ -53,7 +53,7 @@ class booker {
   explicit booker(R& store) noexcept : store_(store) {
     constexpr std::array<std::string_view, stand_in_count> names{
         placeholder::gc, placeholder::overhead, placeholder::unattributed, placeholder::not_running,
-        placeholder::outside_vm};
+        placeholder::outside_vm, placeholder::skipped};
     for (std::size_t i = 0; i < stand_in_count; ++i) {
       stand_ins_[i].text.name = names[i];
       stand_in_stacks_[i] = &stand_ins_[i];

@@ -24,6 +24,7 @@
 #include <rbprof/policy/sampler.hpp>
 #include <rbprof/policy/trigger.hpp>
 #include <rbprof/policy/vm_adapter.hpp>
+#include <rbprof/profiler/allocation_booking.hpp>
 #include <rbprof/profiler/bytes.hpp>
 #include <rbprof/profiler/lane_statistics.hpp>
 #include <rbprof/profiler/stack_booking.hpp>
@@ -54,9 +55,11 @@ class lane {
  public:
   using lock = typename V::lock_type;
   using thread = typename V::thread_type;
+  static constexpr bool samples_allocations = has_allocation_events<V> && has_event_sampler<S>;
 
   template <class RecorderOptions>
-  explicit lane(const RecorderOptions& options) : store(options), booking_(vm, trigger, context, store, counts) {}
+  explicit lane(const RecorderOptions& options)
+      : store(options), booking_(vm, trigger, context, store, counts), allocations_(vm, booking_.rows.stacks) {}
   lane(const lane&) = delete;
 
   V vm;
@@ -103,7 +106,7 @@ class lane {
     const auto at = threads_.find(th);
     if (at == threads_.end()) return;
     record_type& rec = *at->second;
-    refresh_words(lk, rec);
+    refresh_words(vm, lk, rec);
     (void)booking_.book_async(lk, rec, {});
     context.end(vm, lk, th, rec.state, [&](const row& r) {
       if (r.where == row::place::captured) booking_.rows.put_unseen(lk, rec, r);
@@ -144,6 +147,17 @@ class lane {
     (void)vm.request_safe_point();
   }
 
+  /// A new object of the running thread. One that is no sample costs two loads and a countdown.
+  template <class Object> requires(samples_allocations)
+  void on_allocation(lock& lk, Object object) noexcept {
+    if (!allocations_.is_on() || !is_open()) return;
+    if (inside_.load(std::memory_order_relaxed) != 0) return allocations_.count_own();
+    if (!sampler.events.count()) return;
+    const inside here(*this);
+    allocations_.sample(lk, find(vm.current(lk)), object, sampler.events);
+    drop_caches_if_stale(lk);
+  }
+
   void on_bind(bool on) noexcept { trigger.bound(vm, on); }
 
   // --- what the profiler calls ---------------------------------------------------------------------------
@@ -151,10 +165,7 @@ class lane {
   /// Lets events in. `others`: threads that are older than the profiler.
   void open(lock& lk, std::size_t max_frames, nanos period) {
     const inside here(*this);
-    threads_.clear();
-    others_.clear();
-    latest_ = nullptr;
-    drop_caches(lk);  // of a run that ended without the VM lock
+    clear(lk);  // what a run that ended without the VM lock has left
     booking_.rows.period = period;
     booking_.rows.stacks.resize(max_frames);
     context.reset(vm.now());
@@ -182,7 +193,7 @@ class lane {
     const mono now = vm.now();
     const thread running = vm.current(lk);
     for (const auto& [th, rec] : threads_) {
-      refresh_words(lk, *rec);
+      refresh_words(vm, lk, *rec);
       moment m{now, now, std::nullopt, 0, th == running, false, false};
       if (th == running) m.running = rec->resumed <= m.due;
       (void)booking_.book_async(lk, *rec, {});
@@ -190,6 +201,7 @@ class lane {
       report_collections_of(lk, *rec, true);
     }
     collections_pending_ = false;
+    allocations_.put_own();
     drop_caches_if_stale(lk);
     settle_done_.store(wanted, std::memory_order_release);  // pairs with settled()
   }
@@ -229,6 +241,7 @@ class lane {
   /// In a child: the parent was forked in the middle of a sample, by a thread that did not hold the VM lock.
   [[nodiscard]] bool is_broken() const noexcept { return broken_; }
 
+  [[nodiscard]] allocation_booking<V, C, R>& allocations() noexcept { return allocations_; }
   [[nodiscard]] std::size_t thread_count() const noexcept { return threads_.size(); }
   [[nodiscard]] std::uint64_t describe_failures() const noexcept {
     return booking_.rows.stacks.names().failures();
@@ -264,23 +277,12 @@ class lane {
     auto made = std::make_unique<record_type>(th);
     record_type& rec = *made;
     context.begin(vm, lk, th, rec.state);
-    refresh_words(lk, rec);
+    refresh_words(vm, lk, rec);
     if constexpr (!has_lock_events<V>) others_.add(rec);
     threads_.emplace(th, std::move(made));
     booking_.alone = threads_.size() == 1;
     counts.threads_begun.add();
     return rec;
-  }
-
-  /// The words of a thread's labels: its own name, else "main", else where it was started.
-  void refresh_words(lock& lk, record_type& rec) {
-    thread_text t;
-    if (!vm.describe(lk, rec.thread, t)) return;
-    if (t.name.empty()) t.name = t.main ? "main" : t.started_at;
-    thread_text& have = rec.entry.text;
-    if (have.id == t.id && have.name == t.name && have.started_at == t.started_at) return;
-    have = std::move(t);
-    ++rec.entry.version;
   }
 
   /// A thread that has just woken still stands where it waited: its wait is booked there.
@@ -379,6 +381,7 @@ class lane {
   }
 
   stack_booking<V, T, C, R> booking_;
+  allocation_booking<V, C, R> allocations_;
   absl::flat_hash_map<thread, std::unique_ptr<record_type>, bytes_hash> threads_;
   turns<record_type> others_;  // all threads, where each must be looked at
   record_type* latest_ = nullptr;  // the thread that last collected

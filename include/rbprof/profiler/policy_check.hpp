@@ -3,10 +3,14 @@
 #ifndef RBPROF_PROFILER_POLICY_CHECK_HPP
 #define RBPROF_PROFILER_POLICY_CHECK_HPP
 
+#include <absl/status/status.h>
+
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <rbprof/model/value_type.hpp>
 #include <rbprof/policy/context.hpp>
 #include <rbprof/policy/moment.hpp>
 #include <rbprof/policy/recorder.hpp>
@@ -62,6 +66,19 @@ struct policy_check {
 template <class P, class F>
 void each_statistic_of(P& policy, F&& f) {
   if constexpr (has_statistics<P>) policy.each_statistic(f);
+}
+
+/// Columns that this composition could only leave empty are an error, not a profile of nothing.
+template <bool SamplesAllocations>
+[[nodiscard]] absl::Status check_columns(std::span<const value_type> types) {
+  for (const value_type t : types) {
+    const bool of_allocations = t == value_type::alloc_samples || t == value_type::alloc_samples_unscaled;
+    if (of_allocations && !SamplesAllocations) {
+      return absl::InvalidArgumentError(
+          "types name allocations: take a VM that tells of them and sampler::with_events, or leave those types out");
+    }
+  }
+  return absl::OkStatus();
 }
 
 /// The features of an adapter by name, with the adapter's own reason for what is off.

@@ -49,6 +49,7 @@ void each_count(Lane& l, const tick_counters& now, const tick_counters& since, F
   f("clock_went_back", t.clock_went_back);
   l.counts.each(f);
   f("describe_failures", l.describe_failures());
+  if constexpr (Lane::samples_allocations) l.allocations().each_statistic(f);
   each_statistic_of(l.context, f);
   each_statistic_of(l.sampler, f);
   each_statistic_of(l.trigger, f);

@@ -3,6 +3,8 @@
 #ifndef RBPROF_PROFILER_THREAD_RECORD_HPP
 #define RBPROF_PROFILER_THREAD_RECORD_HPP
 
+#include <absl/container/flat_hash_map.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -41,6 +43,7 @@ struct thread_record {
   std::array<label_entry, thread_status_count> by_status;  // {thread, state}
   std::vector<std::pair<gc_facts, std::unique_ptr<label_entry>>> gc_labels;
   std::unique_ptr<label_entry> overhead_labels;
+  absl::flat_hash_map<std::string, std::unique_ptr<label_entry>> allocation_labels;  // by type and class
   path_hint path;
   std::vector<typename V::frame_type> last_stack;  // as last captured; empty = never
   bool gc_pending = false;
@@ -51,6 +54,18 @@ struct thread_record {
   nanos cpu_looked{0};            // its cpu clock when it was last looked at
   collection_ticks ticks;         // of its collections
 };
+
+/// The words of a thread's labels: its own name, else "main", else where it was started.
+template <class V, class Record>
+void refresh_words(V& vm, typename V::lock_type& lk, Record& rec) {
+  thread_text t;
+  if (!vm.describe(lk, rec.thread, t)) return;
+  if (t.name.empty()) t.name = t.main ? "main" : t.started_at;
+  thread_text& have = rec.entry.text;
+  if (have.id == t.id && have.name == t.name && have.started_at == t.started_at) return;
+  have = std::move(t);
+  ++rec.entry.version;
+}
 
 [[nodiscard]] inline label_text text_label(std::string_view key, std::string_view value) {
   return {key, std::string(value), 0, {}};

@@ -74,12 +74,14 @@ class basic_simulated : public simulated_machine {
   using thread_type = std::uint32_t;  ///< 1 is the host's own thread; 0 = none
   using frame_type = simulated_frame;
   using lock_type = simulated_lock;
+  using object_type = const std::string*;  ///< its class's name
 
   static constexpr bool is_full = Shape == simulated_shape::full;
   static constexpr role request_from =
       is_full ? role::vm_thread | role::handler | role::foreign : role::vm_thread | role::handler;
   static constexpr event emits =
-      is_full ? event::gc | event::thread | event::lock : event::gc | event::thread;
+      is_full ? event::gc | event::thread | event::allocation | event::lock
+              : event::gc | event::thread | event::allocation;
   static constexpr bool exclusive_sampler = true;
 
   explicit basic_simulated(const simulated_options& o = {}) : simulated_machine(o) {}
@@ -96,6 +98,8 @@ class basic_simulated : public simulated_machine {
     captures_in_handler_ = true;
     handler_cost_ = cost;
   }
+  /// From now on each stack that is captured makes `n` objects, as an adapter's own code may.
+  void allocate_in_samples(std::uint64_t n) noexcept { made_in_samples_ = n; }
   /// Words of a function; without, they are made from its number: "function_7" in "file_7.rb".
   void name_function(std::uint32_t function, std::string name, std::string file) {
     names_[function] = {std::move(name), std::move(file)};
@@ -139,6 +143,12 @@ class basic_simulated : public simulated_machine {
         static_cast<S*>(static_cast<basic_simulated*>(self)->sink_)->on_running(lk, th);
       };
     }
+    if constexpr (allocation_sink<S, basic_simulated>) {
+      e.allocation = [](void* self, const std::string& class_name) noexcept {
+        lock_type lk;
+        static_cast<S*>(static_cast<basic_simulated*>(self)->sink_)->on_allocation(lk, &class_name);
+      };
+    }
     listen(e);
     attached_.store(true, std::memory_order_release);
     return absl::OkStatus();
@@ -152,7 +162,7 @@ class basic_simulated : public simulated_machine {
   }
 
   [[nodiscard]] feature features() const noexcept {
-    const feature all = feature::gc | feature::thread_cpu;
+    const feature all = feature::gc | feature::thread_cpu | feature::allocation;
     const feature more = captures_in_handler_ ? all | feature::async_capture : all;
     return is_full ? more | feature::lock | feature::other_stacks | feature::foreign_request : more;
   }
@@ -171,6 +181,7 @@ class basic_simulated : public simulated_machine {
     const std::size_t n = std::min(t->stack().size(), out.size());
     std::copy_n(t->stack().begin(), n, out.begin());
     const captured got{static_cast<std::uint32_t>(n), n < t->stack().size()};
+    tell_allocations("Own", made_in_samples_);
     spend(capture_cost_);
     return got;
   }
@@ -200,6 +211,12 @@ class basic_simulated : public simulated_machine {
     out.id = std::to_string(native_id(th)) + " (" + std::to_string(8 * th) + ")";
     out.name = t->known_name;
     out.started_at = out.main ? "" : "threads.rb:" + std::to_string(th);
+    return true;
+  }
+
+  [[nodiscard]] bool describe_object(lock_type&, object_type class_name, frame_text& out) noexcept {
+    out.name = *class_name;
+    out.file = "T_OBJECT";
     return true;
   }
 
@@ -303,6 +320,7 @@ class basic_simulated : public simulated_machine {
   std::map<thread_type, std::pair<simulated_stack, async_stack>> async_;
   std::map<std::uint32_t, std::pair<std::string, std::string>> names_;
   std::uint64_t describe_failures_ = 0;
+  std::uint64_t made_in_samples_ = 0;
   std::set<frame_type> pinned_;
   counter safe_points_;
   counter signals_;
@@ -316,7 +334,7 @@ static_assert(vm_adapter<simulated> && vm_adapter<simulated_plain>);
 static_assert(has_lock_events<simulated> && !has_lock_events<simulated_plain>);
 static_assert(has_thread_list<simulated> && has_inline_lock<simulated> &&
               has_thread_names<simulated> && has_frame_pins<simulated> &&
-              has_signal_target<simulated> && has_async_capture<simulated> && has_gc_events<simulated> &&
+              has_signal_target<simulated> && has_allocation_events<simulated> && has_async_capture<simulated> && has_gc_events<simulated> &&
               has_thread_events<simulated> && has_statistics<simulated>);
 
 }  // namespace vm

@@ -46,6 +46,7 @@ struct simulated_events {
   void (*thread)(void*, std::uint32_t, bool) noexcept = nullptr;
   void (*gc)(void*, std::uint32_t, bool) noexcept = nullptr;
   void (*running)(void*, std::uint32_t) noexcept = nullptr;
+  void (*allocation)(void*, const std::string& class_name) noexcept = nullptr;
 };
 
 struct simulated_options {
@@ -141,6 +142,10 @@ class simulated_machine {
   /// True when the calling thread drives the VM and the VM may be called right now.
   [[nodiscard]] bool lock_is_ours() const noexcept {
     return std::this_thread::get_id() == driver_ && !active_.load(std::memory_order_relaxed);
+  }
+  void tell_allocations(const std::string& class_name, std::uint64_t n) {
+    if (events_.allocation == nullptr) return;
+    for (std::uint64_t i = 0; i < n; ++i) events_.allocation(events_.self, class_name);
   }
   /// Time passes for the profiler, on the thread that has the lock.
   void spend(const simulated_times& cost);

@@ -95,6 +95,7 @@ inline void simulated_machine::at_once(simulated_thread& t, const simulated_step
   switch (s.what) {
     case kind::allocate:
       t.truth.allocations[s.text] += s.count;
+      tell_allocations(s.text, s.count);
       break;
     case kind::spawn:
       add_thread(s.child, s.text);

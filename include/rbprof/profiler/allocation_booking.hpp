@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: 2026 The rbprof authors
+// SPDX-License-Identifier: MIT
+#ifndef RBPROF_PROFILER_ALLOCATION_BOOKING_HPP
+#define RBPROF_PROFILER_ALLOCATION_BOOKING_HPP
+
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <rbprof/base/clock.hpp>
+#include <rbprof/base/counter.hpp>
+#include <rbprof/model/text.hpp>
+#include <rbprof/model/value_type.hpp>
+#include <rbprof/policy/moment.hpp>
+#include <rbprof/policy/recorder.hpp>
+#include <rbprof/policy/vm_adapter.hpp>
+#include <rbprof/profiler/booker.hpp>
+#include <rbprof/profiler/thread_record.hpp>
+
+// New objects as samples: on the stack that made them, with the class as a label, weighed by the event sampler. Every
+// event that was seen is in exactly one of these places, so nothing is lost and nothing counts twice:
+//
+//     a new object ─┬─ no sample           ─▶ weighs with the next sample; until then it is pending
+//                   ├─ a sample            ─▶ its stack, at most `largest_weight`; what is over ─▶ "Skipped Samples"
+//                   ├─ can't be sampled    ─▶ weighs with the next sample
+//                   └─ made by the sampler ─▶ the stack of the profiler's own overhead, class "(rbprof)"
+//
+// What a sample took is charged to the event sampler alone. In the columns of time it stays on the stack that allocated.
+
+namespace rbprof::inline v0 {
+namespace detail {
+
+/// Calls from: a VM hook or the sampler, VM lock held · Blocks: never · Allocates: for stacks and classes not seen
+/// before · On failure: an object without words has the class "(unnamed)", and is counted
+template <class V, class C, class R>
+class allocation_booking {
+ public:
+  using lock = typename V::lock_type;
+  using record_type = thread_record<V, C>;
+
+  /// A heavier sample would be a claim about one stack that nobody can make.
+  static constexpr std::uint64_t largest_weight = 10'000;
+  static constexpr std::size_t most_classes = 4096;  ///< whose labels a thread keeps at a time
+
+  allocation_booking(V& vm, booker<V, R>& stacks) : vm_(vm), stacks_(stacks) {
+    const std::string skipped_samples(placeholder::skipped);
+    skipped_thread_.text = {"SS", skipped_samples, {}, false};
+    skipped_.thread = &skipped_thread_;
+    skipped_.more = {text_label(label_key::allocation_class, "(" + skipped_samples + ")")};
+    own_thread_.text = {"0", "rbprof", {}, false};
+    own_.thread = &own_thread_;
+    own_.more = {text_label(label_key::allocation_class, "(rbprof)"), {label_key::overhead, {}, 1, {}}};
+  }
+  allocation_booking(const allocation_booking&) = delete;
+
+  /// Profiling starts, with these columns.
+  void reset(std::span<const value_type> types) noexcept {
+    const auto has_column = [&](value_type t) { return std::find(types.begin(), types.end(), t) != types.end(); };
+    scaled_ = has_column(value_type::alloc_samples);
+    unscaled_ = has_column(value_type::alloc_samples_unscaled);
+    own_pending_ = 0;
+    for (counter* c : {&samples_, &own_events_, &unsampled_, &nameless_}) (void)c->take();
+  }
+  /// False: the profile has no column for allocations, so they are not even counted.
+  [[nodiscard]] bool is_on() const noexcept { return scaled_ || unscaled_; }
+
+  /// An event inside of a sample, which the event sampler has not counted.
+  void count_own() noexcept { ++own_pending_; }
+
+  /// The event that `events` has just chosen. A thread that is not known yet can't be sampled.
+  template <class Object, class Events>
+  void sample(lock& lk, record_type* rec, Object object, Events& events) {
+    if (rec == nullptr) return unsampled_.add();
+    const mono began = vm_.now();
+    const std::uint64_t weight = events.weight(began);
+    const std::uint64_t here = std::min(weight, largest_weight);
+    label_entry& labels = labels_of(lk, *rec, object);
+    const captured got = vm_.capture(lk, rec->thread, stacks_.room());
+    if (got.count == 0) {
+      stacks_.put(stand_in::unattributed, labels, amount(here, 1));
+    } else {
+      auto stack = stacks_.prepare(vm_, lk, rec->thread, got);
+      stacks_.put(vm_, lk, rec->thread, stack, labels, &rec->path, amount(here, 1));
+    }
+    if (weight > here) stacks_.put(stand_in::skipped, skipped_, amount(weight - here, 0));
+    samples_.add();
+    put_own();
+    const mono ended = vm_.now();
+    events.charge(ended, ended - began);
+  }
+
+  /// Books what the sampler itself has allocated since the last time.
+  void put_own() {
+    if (own_pending_ == 0) return;
+    const std::uint64_t n = std::exchange(own_pending_, 0);
+    own_events_.add(n);
+    stacks_.put(stand_in::overhead, own_, amount(n, 0));
+  }
+
+  template <class F>
+  void each_statistic(F&& f) const {
+    f("allocation_samples", samples_.get());
+    f("allocations_during_sample", own_events_.get());
+    f("allocations_not_sampled", unsampled_.get());
+    f("allocations_without_class", nameless_.get());
+  }
+
+ private:
+  [[nodiscard]] values amount(std::uint64_t weight, std::uint64_t taken) const noexcept {
+    values v;
+    if (scaled_) v[value_type::alloc_samples] = static_cast<std::int64_t>(weight);
+    if (unscaled_) v[value_type::alloc_samples_unscaled] = static_cast<std::int64_t>(taken);
+    return v;
+  }
+
+  template <class Object>
+  [[nodiscard]] label_entry& labels_of(lock& lk, record_type& rec, Object object) {
+    words_.name.clear();
+    words_.file.clear();
+    if (!vm_.describe_object(lk, object, words_)) nameless_.add();
+    if (words_.name.empty()) words_.name = placeholder::no_name;
+    std::string key = words_.file + '\0' + words_.name;
+    if (const auto known = rec.allocation_labels.find(key); known != rec.allocation_labels.end()) {
+      return *known->second;
+    }
+    if (rec.allocation_labels.size() >= most_classes) rec.allocation_labels.clear();  // a cache: made again when asked
+    auto made = std::make_unique<label_entry>();
+    made->thread = &rec.entry;
+    if (!words_.file.empty()) made->more.push_back(text_label(label_key::vm_type, words_.file));
+    made->more.push_back(text_label(label_key::allocation_class, words_.name));
+    return *rec.allocation_labels.emplace(std::move(key), std::move(made)).first->second;
+  }
+
+  V& vm_;
+  booker<V, R>& stacks_;
+  bool scaled_ = false;
+  bool unscaled_ = false;
+  std::uint64_t own_pending_ = 0;  // events inside of samples that are not booked yet
+  frame_text words_;               // kept for its memory
+  thread_entry skipped_thread_, own_thread_;
+  label_entry skipped_, own_;
+  counter samples_, own_events_, unsampled_, nameless_;
+};
+
+}  // namespace detail
+}  // namespace rbprof::inline v0
+
+#endif  // RBPROF_PROFILER_ALLOCATION_BOOKING_HPP
