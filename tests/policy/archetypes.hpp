@@ -144,6 +144,7 @@ struct event_sampler {
   bool count() noexcept { return false; }
   std::uint64_t weight(rb::mono) noexcept { return 0; }
   void charge(rb::mono, rb::nanos) noexcept {}
+  void reset(rb::mono) noexcept {}
   [[nodiscard]] std::uint64_t pending() const noexcept { return 0; }
 };
 
