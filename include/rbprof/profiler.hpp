@@ -176,9 +176,9 @@ absl::Status basic_profiler<V, T, S, C, R>::start() {
         "this process was forked while a sample was being taken: make a new profiler for it");
   }
   if (std::exchange(attached_in_parent_, false)) (void)l.vm.detach();
+  l.allocations().reset(options_.types);
   if (absl::Status attached = attach(); !attached.ok()) return attached;
   const bool opened = l.vm.with_lock_here([&](typename V::lock_type& lk) {
-    l.allocations().reset(options_.types);
     l.open(lk, options_.max_frames, options_.interval);
   });
   if (!opened) {

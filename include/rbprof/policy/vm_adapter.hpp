@@ -160,10 +160,14 @@ concept has_allocation_events =
       { v.describe_object(lk, o, t) } noexcept -> std::same_as<bool>;
     };
 
-/// A sink that takes new objects. An adapter whose sink does not leaves its hook out. `o` is the running thread's.
+/// A sink that takes new objects. An adapter whose sink does not, or does not want any at attach, leaves its hook out.
+/// `o` is the running thread's. From inside of on_allocation the sink calls `current`, `capture`, `describe_object`,
+/// `request_safe_point` and, where there is one, `keep_frames(lk, frames)`, which keeps captured frames until
+/// forget_frames: none of these may make an object.
 template <class S, class V>
 concept allocation_sink =
-    event_sink<S, V> && requires(S& s, typename V::lock_type& lk, typename V::object_type o) {
+    event_sink<S, V> && requires(S& s, const S& cs, typename V::lock_type& lk, typename V::object_type o) {
+      { cs.wants_allocations() } noexcept -> std::same_as<bool>;
       { s.on_allocation(lk, o) } noexcept;  // may come inside of other calls of the sink: call no Ruby method
     };
 

@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <rbprof/base/clock.hpp>
 #include <rbprof/base/counter.hpp>
@@ -31,6 +33,16 @@
 //                   ├─ can't be sampled    ─▶ weighs with the next sample
 //                   └─ made by the sampler ─▶ the stack of the profiler's own overhead, class "(rbprof)"
 //
+// Inside of the VM's hook nothing is asked of the VM that might make an object: that one would be told of too, or, in
+// CRuby, be told of to nobody, like a collection that it causes. So a stack that has no words yet waits:
+//
+//     hook ──▶ capture ──▶ known stack ─────────────────────────────▶ recorder
+//                     └──▶ new stack ──▶ deferred, kept by the VM
+//     safe point or settle ────────────────────▲ words ─────────────▶ recorder
+//
+// A long call without a safe point fills the places for deferred stacks only if it comes from many places; then events
+// weigh with a later sample.
+//
 // What a sample took is charged to the event sampler alone. In the columns of time it stays on the stack that allocated.
 
 namespace rbprof::inline v0 {
@@ -47,6 +59,7 @@ class allocation_booking {
   /// A heavier sample would be a claim about one stack that nobody can make.
   static constexpr std::uint64_t largest_weight = 10'000;
   static constexpr std::size_t most_classes = 4096;  ///< whose labels a thread keeps at a time
+  static constexpr std::size_t most_deferred = 64;   ///< stacks with labels that wait for their words
 
   allocation_booking(V& vm, booker<V, R>& stacks) : vm_(vm), stacks_(stacks) {
     const std::string skipped_samples(placeholder::skipped);
@@ -65,6 +78,7 @@ class allocation_booking {
     scaled_ = has_column(value_type::alloc_samples);
     unscaled_ = has_column(value_type::alloc_samples_unscaled);
     own_pending_ = 0;
+    deferred_.clear();
     for (counter* c : {&samples_, &own_events_, &unsampled_, &nameless_}) (void)c->take();
   }
   /// False: the profile has no column for allocations, so they are not even counted.
@@ -73,26 +87,42 @@ class allocation_booking {
   /// An event inside of a sample, which the event sampler has not counted.
   void count_own() noexcept { ++own_pending_; }
 
+  /// An event that was to be a sample, at a place where none can be taken.
+  void count_unsampled() noexcept { unsampled_.add(); }
+
   /// The event that `events` has just chosen. A thread that is not known yet can't be sampled.
   template <class Object, class Events>
   void sample(lock& lk, record_type* rec, Object object, Events& events) {
-    if (rec == nullptr) return unsampled_.add();
+    if (rec == nullptr || deferred_.size() >= most_deferred) return count_unsampled();
     const mono began = vm_.now();
-    const std::uint64_t weight = events.weight(began);
-    const std::uint64_t here = std::min(weight, largest_weight);
     label_entry& labels = labels_of(lk, *rec, object);
     const captured got = vm_.capture(lk, rec->thread, stacks_.room());
+    const std::uint64_t weight = events.weight(began);
+    const std::uint64_t here = std::min(weight, largest_weight);
     if (got.count == 0) {
       stacks_.put(stand_in::unattributed, labels, amount(here, 1));
-    } else {
-      auto stack = stacks_.prepare(vm_, lk, rec->thread, got);
-      stacks_.put(vm_, lk, rec->thread, stack, labels, &rec->path, amount(here, 1));
+    } else if (const auto raw = stacks_.close(got); !stacks_.put_known(raw, labels, &rec->path, amount(here, 1))) {
+      defer(lk, *rec, raw, labels, amount(here, 1));
     }
     if (weight > here) stacks_.put(stand_in::skipped, skipped_, amount(weight - here, 0));
     samples_.add();
-    put_own();
     const mono ended = vm_.now();
     events.charge(ended, ended - began);
+  }
+
+  /// Puts stacks into words that a hook has left, and books what the sampler itself has made. Outside of hooks.
+  template <class Events>
+  void put_rest(lock& lk, Events& events) {
+    if (!deferred_.empty()) {
+      const mono began = vm_.now();
+      for (const deferred& d : deferred_) {
+        auto stack = stacks_.later(vm_, lk, d.rec->thread, d.raw);
+        stacks_.put(vm_, lk, d.rec->thread, stack, *d.labels, &d.rec->path, d.amount);
+      }
+      deferred_.clear();
+      if constexpr (requires(nanos d) { events.charge_more(d); }) events.charge_more(vm_.now() - began);
+    }
+    put_own();
   }
 
   /// Books what the sampler itself has allocated since the last time.
@@ -112,6 +142,29 @@ class allocation_booking {
   }
 
  private:
+  struct deferred {
+    record_type* rec;
+    label_entry* labels;
+    std::vector<typename V::frame_type> raw;
+    values amount;
+  };
+
+  /// The same stack and labels share a place: a long call of the VM makes many objects at one.
+  void defer(lock& lk, record_type& rec, std::span<const typename V::frame_type> raw, label_entry& labels,
+             const values& amount) {
+    const auto bytes = std::as_bytes(raw);
+    for (deferred& d : deferred_) {
+      const auto have = std::as_bytes(std::span(d.raw));
+      if (d.labels != &labels || have.size() != bytes.size()) continue;
+      if (std::memcmp(have.data(), bytes.data(), bytes.size()) != 0) continue;
+      d.amount += amount;
+      return;
+    }
+    if constexpr (requires { vm_.keep_frames(lk, raw); }) vm_.keep_frames(lk, raw);
+    deferred_.push_back({&rec, &labels, {raw.begin(), raw.end()}, amount});
+    (void)vm_.request_safe_point();
+  }
+
   [[nodiscard]] values amount(std::uint64_t weight, std::uint64_t taken) const noexcept {
     values v;
     if (scaled_) v[value_type::alloc_samples] = static_cast<std::int64_t>(weight);
@@ -129,7 +182,8 @@ class allocation_booking {
     if (const auto known = rec.allocation_labels.find(key); known != rec.allocation_labels.end()) {
       return *known->second;
     }
-    if (rec.allocation_labels.size() >= most_classes) rec.allocation_labels.clear();  // a cache: made again when asked
+    // A cache: what goes is made again when asked for. What is deferred names its labels.
+    if (rec.allocation_labels.size() >= most_classes && deferred_.empty()) rec.allocation_labels.clear();
     auto made = std::make_unique<label_entry>();
     made->thread = &rec.entry;
     if (!words_.file.empty()) made->more.push_back(text_label(label_key::vm_type, words_.file));
@@ -143,6 +197,7 @@ class allocation_booking {
   bool unscaled_ = false;
   std::uint64_t own_pending_ = 0;  // events inside of samples that are not booked yet
   frame_text words_;               // kept for its memory
+  std::vector<deferred> deferred_;
   thread_entry skipped_thread_, own_thread_;
   label_entry skipped_, own_;
   counter samples_, own_events_, unsampled_, nameless_;

@@ -71,21 +71,36 @@ class booker {
 
   /// Makes a stack of what `capture` left in `room()`. `th` must still be where it was captured.
   [[nodiscard]] stack prepare(V& v, lock& lk, typename V::thread_type th, captured got) {
-    std::size_t n = got.count;
-    if (got.truncated) buffer_[n++] = mark_;
-    return prepare(v, lk, th, std::span<const frame>(buffer_.data(), n), true);
+    return prepare(v, lk, th, close(got), refined::here);
   }
   /// Makes a stack of frames that were captured, and recorded, before.
   [[nodiscard]] stack again(V& v, lock& lk, typename V::thread_type th,
                             std::span<const frame> raw) {
-    return prepare(v, lk, th, raw, false);
+    return prepare(v, lk, th, raw, refined::no);
+  }
+  /// Makes a stack of frames that were captured a moment ago, from where `th` has gone on, and kept by the VM since.
+  [[nodiscard]] stack later(V& v, lock& lk, typename V::thread_type th, std::span<const frame> raw) {
+    return prepare(v, lk, th, raw, refined::gone_on);
+  }
+
+  /// What `capture` left in `room()`, with the mark of truncation.
+  [[nodiscard]] std::span<const frame> close(captured got) noexcept {
+    std::size_t n = got.count;
+    if (got.truncated) buffer_[n++] = mark_;
+    return {buffer_.data(), n};
+  }
+  /// Records on a stack that needs no words, so without a call of the VM. False = it needs them.
+  [[nodiscard]] bool put_known(std::span<const frame> raw, label_entry& labels, path_hint* path, const values& amount) {
+    const auto bytes = std::as_bytes(raw);
+    const stack_key key{bytes, hash_bytes(bytes)};
+    return store_.knows(key) && write({key, {}, &labels, path, amount});
   }
 
   /// Records an amount on a prepared stack.
   void put(V& v, lock& lk, typename V::thread_type th, stack& s, label_entry& labels,
            path_hint* path, const values& amount) {
     if (write({s.key, s.frames, &labels, path, amount})) return;
-    resolve(v, lk, th, s, false);  // a flip has brought new tables since `prepare`
+    resolve(v, lk, th, s, refined::no);  // a flip has brought new tables since `prepare`
     (void)write({s.key, s.frames, &labels, path, amount});
   }
   void put(stand_in which, label_entry& labels, const values& amount) {
@@ -113,23 +128,28 @@ class booker {
     return std::bit_cast<frame>(bytes);
   }
 
-  stack prepare(V& v, lock& lk, typename V::thread_type th, std::span<const frame> raw,
-                bool in_place) {
+  /// Where the thread is while its stack is put into words: at the place of the capture, a bit further, anywhere.
+  enum class refined : std::uint8_t { here, gone_on, no };
+
+  stack prepare(V& v, lock& lk, typename V::thread_type th, std::span<const frame> raw, refined how) {
     stack s;
     s.raw = raw;
     const auto bytes = std::as_bytes(raw);
     s.key = {bytes, hash_bytes(bytes)};
-    if (!store_.knows(s.key)) resolve(v, lk, th, s, in_place);
+    if (!store_.knows(s.key)) resolve(v, lk, th, s, how);
     if (named_frame* leaf = raw.empty() ? nullptr : frames_.find(raw.front())) s.waits = leaf->waits;
     return s;
   }
 
-  void resolve(V& v, lock& lk, typename V::thread_type th, stack& s, bool in_place) {
+  void resolve(V& v, lock& lk, typename V::thread_type th, stack& s, refined how) {
     const bool truncated =
         !s.raw.empty() && std::memcmp(&s.raw.back(), &mark_, sizeof mark_) == 0;
     scratch_.assign(s.raw.begin(), s.raw.end() - (truncated ? 1 : 0));
     if constexpr (has_frame_refinement<V>) {
-      if (in_place && !truncated) v.refine(lk, th, std::span<frame>(scratch_));
+      if (how == refined::here && !truncated) v.refine(lk, th, std::span<frame>(scratch_));
+      if constexpr (requires { v.refine_later(lk, th, std::span<frame>(scratch_)); }) {
+        if (how == refined::gone_on && !truncated) v.refine_later(lk, th, std::span<frame>(scratch_));
+      }
     }
     refs_.clear();
     for (const frame& f : scratch_) refs_.push_back(&frames_.describe(v, lk, f).entry);

@@ -27,6 +27,7 @@
 #include <rbprof/profiler/allocation_booking.hpp>
 #include <rbprof/profiler/bytes.hpp>
 #include <rbprof/profiler/lane_statistics.hpp>
+#include <rbprof/profiler/occupancy.hpp>
 #include <rbprof/profiler/stack_booking.hpp>
 #include <rbprof/profiler/thread_record.hpp>
 #include <rbprof/profiler/turns.hpp>
@@ -73,7 +74,7 @@ class lane {
 
   void on_safe_point(lock& lk) noexcept {
     if (!open_.load(std::memory_order_acquire)) return;  // pairs with open(), shut()
-    const inside here(*this);
+    const inside here(inside_);
     counts.safe_points.add();
     if (settle_wanted_.load(std::memory_order_acquire) !=  // pairs with ask_settle()
         settle_done_.load(std::memory_order_relaxed)) {
@@ -93,12 +94,13 @@ class lane {
       if constexpr (has_lock_events<V>) sample_woken(lk);
     }
     report_collections(lk);
+    put_rest_of_allocations(lk);
     drop_caches_if_stale(lk);
   }
 
   void on_thread(lock& lk, thread th, bool begins) noexcept {
     if (!open_.load(std::memory_order_acquire)) return;
-    const inside here(*this);
+    const inside here(inside_);
     if (begins) {
       (void)record_of(lk, th);
       return;
@@ -106,6 +108,7 @@ class lane {
     const auto at = threads_.find(th);
     if (at == threads_.end()) return;
     record_type& rec = *at->second;
+    put_rest_of_allocations(lk);  // takes time of this thread, and names its labels
     refresh_words(vm, lk, rec);
     (void)booking_.book_async(lk, rec, {});
     context.end(vm, lk, th, rec.state, [&](const row& r) {
@@ -147,16 +150,19 @@ class lane {
     (void)vm.request_safe_point();
   }
 
-  /// A new object of the running thread. One that is no sample costs two loads and a countdown.
+  /// A new object of the running thread. One that is no sample costs two loads and a countdown. No caches are dropped
+  /// here: what is deferred still needs its frames.
   template <class Object> requires(samples_allocations)
   void on_allocation(lock& lk, Object object) noexcept {
     if (!allocations_.is_on() || !is_open()) return;
-    if (inside_.load(std::memory_order_relaxed) != 0) return allocations_.count_own();
+    if (inside_.here()) return allocations_.count_own();
     if (!sampler.events.count()) return;
-    const inside here(*this);
+    if (inside_.any()) return allocations_.count_unsampled();  // another thread, while names are read for a settle
+    const inside here(inside_);
     allocations_.sample(lk, find(vm.current(lk)), object, sampler.events);
-    drop_caches_if_stale(lk);
   }
+  /// False: the adapter may leave its hook out.
+  [[nodiscard]] bool wants_allocations() const noexcept requires(samples_allocations) { return allocations_.is_on(); }
 
   void on_bind(bool on) noexcept { trigger.bound(vm, on); }
 
@@ -164,7 +170,7 @@ class lane {
 
   /// Lets events in. `others`: threads that are older than the profiler.
   void open(lock& lk, std::size_t max_frames, nanos period) {
-    const inside here(*this);
+    const inside here(inside_);
     clear(lk);  // what a run that ended without the VM lock has left
     booking_.rows.period = period;
     booking_.rows.stacks.resize(max_frames);
@@ -182,7 +188,7 @@ class lane {
 
   /// Books every thread up to now. `inline_`: the host itself called, so names may be read anew.
   void settle(lock& lk, bool inline_ = false) noexcept {
-    const inside here(*this);
+    const inside here(inside_);
     counts.settles.add();
     if (inline_) {
       counts.settles_inline.add();
@@ -201,7 +207,7 @@ class lane {
       report_collections_of(lk, *rec, true);
     }
     collections_pending_ = false;
-    allocations_.put_own();
+    put_rest_of_allocations(lk);
     drop_caches_if_stale(lk);
     settle_done_.store(wanted, std::memory_order_release);  // pairs with settled()
   }
@@ -216,7 +222,8 @@ class lane {
 
   /// Drops every thread and name. After `shut` and a detach.
   void clear(lock& lk) noexcept {
-    const inside here(*this);
+    const inside here(inside_);
+    put_rest_of_allocations(lk);
     threads_.clear();
     others_.clear();
     latest_ = nullptr;
@@ -234,7 +241,7 @@ class lane {
   void after_fork_child() noexcept {
     shut();
     settle_done_.store(settle_wanted_.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    broken_ = inside_.load(std::memory_order_relaxed) != 0;
+    broken_ = inside_.any();
     store.after_fork();
     if constexpr (requires { trigger.after_fork_child(vm); }) trigger.after_fork_child(vm);
   }
@@ -253,19 +260,8 @@ class lane {
   }
 
  private:
-  /// Says that the lane's tables may be half-changed. Nests: a settle that reads names runs Ruby code.
-  class inside {
-   public:
-    explicit inside(lane& l) noexcept : lane_(l) { lane_.inside_.fetch_add(1, std::memory_order_relaxed); }
-    ~inside() { lane_.inside_.fetch_sub(1, std::memory_order_relaxed); }
-    inside(const inside&) = delete;
-
-   private:
-    lane& lane_;
-  };
-
+  using inside = occupancy::hold;  // the lane's tables may be half-changed
   using record_type = thread_record<V, C>;
-  static constexpr std::size_t looks_a_sample = 16;
 
   [[nodiscard]] record_type* find(thread th) noexcept {
     const auto at = threads_.find(th);
@@ -315,7 +311,7 @@ class lane {
     const async_result async = booking_.book_async(lk, rec, m);
     if (!async.is_all && !m.in_gc) booking_.book(lk, rec, m);
     rec.woke = false;
-    if constexpr (!has_lock_events<V>) look_at_others(lk, rec, m);
+    if constexpr (!has_lock_events<V>) booking_.look_at_others(lk, rec, m, others_);
     const std::optional<nanos> cpu_ended = m.cpu ? vm.cpu_time(running) : std::nullopt;
     const mono ended = vm.now();
     sample_cost cost{std::max(ended - began, nanos{0}),
@@ -337,18 +333,8 @@ class lane {
     }
   }
 
-  /// On a VM that tells nothing of its lock: books threads that have burned cpu since they were last looked at, and
-  /// leaves the others, so that a wait stays in one piece. A look is a system call, so it is a few threads at a time, in
-  /// turn: who runs is sampled anyhow, and what the others burned is booked on their last stack sooner or later.
-  void look_at_others(lock& lk, record_type& sampled, const moment& m) {
-    sampled.cpu_looked = m.cpu.value_or(sampled.cpu_looked);
-    others_.take(looks_a_sample, [&](record_type& rec) {
-      const std::optional<nanos> cpu = &rec != &sampled ? vm.cpu_time(rec.thread) : std::nullopt;
-      if (!cpu || *cpu <= rec.cpu_looked) return;
-      rec.cpu_looked = *cpu;
-      (void)booking_.book_async(lk, rec, {});
-      booking_.book(lk, rec, {m.due, m.due, cpu, 0, false, false, false});
-    });
+  void put_rest_of_allocations(lock& lk) {
+    if constexpr (samples_allocations) allocations_.put_rest(lk, sampler.events);
   }
 
   void report_collections(lock& lk) {
@@ -388,7 +374,7 @@ class lane {
   bool collections_pending_ = false;
   alignas(cache_line) std::atomic<bool> open_{false};
   std::atomic<std::uint64_t> settle_wanted_{0}, settle_done_{0};
-  std::atomic<std::uint32_t> inside_{0};  // relaxed: read by the lone thread of a forked child alone
+  occupancy inside_;
   bool broken_ = false;
 };
 

@@ -10,6 +10,7 @@
 #include <rbprof/profiler/lane_statistics.hpp>
 #include <rbprof/profiler/row_writer.hpp>
 #include <rbprof/profiler/thread_record.hpp>
+#include <rbprof/profiler/turns.hpp>
 
 // One thread's time on one stack: the stack is taken now, or was taken by a signal handler before, and the time up to a
 // moment is booked on it.
@@ -72,6 +73,20 @@ class stack_booking {
     return all;
   }
 
+  /// On a VM that tells nothing of its lock: books threads that have burned cpu since they were last looked at, and
+  /// leaves the others, so that a wait stays in one piece. A look is a system call, so it is a few threads at a time, in
+  /// turn: who runs is sampled anyhow, and what the others burned is booked on their last stack sooner or later.
+  void look_at_others(lock& lk, record_type& sampled, const moment& m, turns<record_type>& others) {
+    sampled.cpu_looked = m.cpu.value_or(sampled.cpu_looked);
+    others.take(looks_a_sample, [&](record_type& rec) {
+      const std::optional<nanos> cpu = &rec != &sampled ? vm_.cpu_time(rec.thread) : std::nullopt;
+      if (!cpu || *cpu <= rec.cpu_looked) return;
+      rec.cpu_looked = *cpu;
+      (void)book_async(lk, rec, {});
+      book(lk, rec, {m.due, m.due, cpu, 0, false, false, false});
+    });
+  }
+
   /// A stack that nobody will book would keep the next one from being taken.
   void forget_async(lock& lk) {
     if constexpr (has_async_capture<V>) {
@@ -84,6 +99,8 @@ class stack_booking {
   }
 
  private:
+  static constexpr std::size_t looks_a_sample = 16;
+
   void book(lock& lk, record_type& rec, const moment& m, const captured& got) {
     rec.booked_due = m.due;
     if constexpr (requires { trigger_.sees_waits(); }) {

@@ -108,6 +108,9 @@ class discrete {
     if (window_taken_ >= window_samples || now - window_began_ >= window) adjust(now);
   }
 
+  /// What samples have cost afterwards, when they were put into words.
+  void charge_more(nanos d) noexcept { window_time_ += std::max(d, nanos{0}); }
+
   /// From time to time, with a clock that was read for something else.
   void look(mono now) noexcept {
     if (now - window_began_ >= window) adjust(now);

@@ -144,7 +144,7 @@ class basic_simulated : public simulated_machine {
       };
     }
     if constexpr (allocation_sink<S, basic_simulated>) {
-      e.allocation = [](void* self, const std::string& class_name) noexcept {
+      if (sink.wants_allocations()) e.allocation = [](void* self, const std::string& class_name) noexcept {
         lock_type lk;
         static_cast<S*>(static_cast<basic_simulated*>(self)->sink_)->on_allocation(lk, &class_name);
       };
@@ -248,6 +248,9 @@ class basic_simulated : public simulated_machine {
   }
   void read_thread_names(lock_type&) noexcept {
     for (const auto& t : threads()) t->known_name = t->name;
+  }
+  void keep_frames(lock_type&, std::span<const frame_type> frames) noexcept {
+    pinned_.insert(frames.begin(), frames.end());
   }
   void forget_frames(lock_type&) noexcept { pinned_.clear(); }
   [[nodiscard]] gc_facts last_gc() noexcept { return latest_gc(); }

@@ -78,8 +78,13 @@ class frame_reader {
       blocks_.refine(frames);
       return;
     }
-    // The thread has gone on since. A backtrace tells of where it is now, so that stack is told apart, and what the
-    // two have in common is taken over.
+    refine_later(th, frames);
+  }
+
+  /// The same for a whole stack that the running thread had a moment ago, and has gone on from. A backtrace tells of where
+  /// it is now, so that stack is told apart, and what the two have in common is taken over.
+  void refine_later(const thread_slot& th, std::span<frame> frames) {
+    if (th.thread != rb_thread_current()) return;
     now_.resize(frames.size() + 64);
     const captured c = capture(th, now_);
     now_.resize(c.count);
@@ -110,6 +115,13 @@ class frame_reader {
     RB_GC_GUARD(words.path);
     RB_GC_GUARD(words.absolute_path);
     return true;
+  }
+
+  /// Captured frames stay alive and in place until forget(). Makes no object.
+  void keep(std::span<const frame> frames) {
+    for (const frame& f : frames) {
+      if (!is_mark(f)) keep_.keep(static_cast<VALUE>(f.handle));
+    }
   }
 
   void forget() {
