@@ -3,10 +3,16 @@
 #ifndef RBPROF_EXAMPLES_COMMON_REPORT_HPP
 #define RBPROF_EXAMPLES_COMMON_REPORT_HPP
 
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include <rbprof/model/profile_builder.hpp>
 
 #include <rbprof/output/collapsed.hpp>
 #include <rbprof/output/file.hpp>
@@ -40,6 +46,52 @@ inline void complain(std::string_view host, std::string_view text) {
     });
   }
   return output::write_pprof(p, file, {.gzip = ends(".gz")});
+}
+
+/// "out.pb.gz" -> "out.name.pb.gz". A name must not lead elsewhere, so what is no letter, digit, '_' or '-' is '_'.
+[[nodiscard]] inline std::filesystem::path with_name(const std::filesystem::path& file, std::string name) {
+  for (char& c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+    if (!plain) c = '_';
+  }
+  const std::string all = file.filename().string();
+  const std::size_t gzip = all.ends_with(".pb.gz") ? all.size() - 6 : all.rfind('.');
+  return file.parent_path() / (all.substr(0, gzip) + '.' + name + all.substr(gzip));
+}
+
+/// The profiles of a run that was flushed in between, as one.
+class collected {
+ public:
+  /// All so far, with the counts and remarks of the latest.
+  const rbprof::profile& add(const rbprof::profile& latest) {
+    rbprof::profile_builder b({latest.types().begin(), latest.types().end()});
+    std::int64_t start = latest.start_epoch_ns();
+    rbprof::nanos duration = latest.duration();
+    if (all_) {
+      b.add(*all_);
+      start = all_->start_epoch_ns();
+      duration += all_->duration();
+    }
+    b.add(latest);
+    b.set_interval(start, duration);
+    b.set_period(latest.period());
+    b.set_program(latest.program());
+    for (const std::string& line : latest.comments()) b.add_comment(line);
+    for (const auto& [name, value] : latest.statistics()) b.add_statistic(name, value);
+    all_.emplace(std::move(b).build());
+    return *all_;
+  }
+
+ private:
+  std::optional<rbprof::profile> all_;
+};
+
+inline void write_all(std::string_view host, const rbprof::profile& p, const arguments& asked, const std::string& name) {
+  for (const std::filesystem::path& file : asked.out) {
+    if (const absl::Status written = write(p, with_name(file, name)); !written.ok()) {
+      complain(host, std::string(written.message()));
+    }
+  }
 }
 
 inline void report(std::string_view host, const rbprof::profile& p, const arguments& asked) {

@@ -23,6 +23,7 @@ using rbprof_cruby::arguments;
 struct host {
   arguments asked;
   rbprof::cruby::profiler* profiler = nullptr;
+  rbprof_host::collected so_far;
   pid_t pid = 0;
 };
 
@@ -43,7 +44,22 @@ void finish(VALUE) {
     complain(profile.status());
     return;
   }
-  rbprof_host::report("rbprof-cruby", *profile, h.asked);
+  rbprof_host::report("rbprof-cruby", h.so_far.add(*profile), h.asked);
+}
+
+/// rbprof_checkpoint(name), for the program: writes what was recorded so far. The final profile has that too.
+VALUE checkpoint(VALUE, VALUE name) {
+  host& h = the_host();
+  const VALUE text = rb_String(name);  // may raise, before anything is ours to free
+  if (h.profiler == nullptr || getpid() != h.pid) return Qfalse;
+  const absl::StatusOr<rbprof::profile> profile = h.profiler->flush();
+  if (!profile.ok()) {
+    complain(profile.status());
+    return Qfalse;
+  }
+  const std::string word(RSTRING_PTR(text), static_cast<std::size_t>(RSTRING_LEN(text)));
+  rbprof_host::write_all("rbprof-cruby", h.so_far.add(*profile), h.asked, word);
+  return Qtrue;
 }
 
 }  // namespace
@@ -84,5 +100,6 @@ int main(int argc, char** argv) {
   h.profiler = &profiler;
   h.pid = getpid();
   rb_set_end_proc(finish, Qnil);
+  if (h.asked.checkpoints) rb_define_global_function("rbprof_checkpoint", checkpoint, 1);
   return ruby_run_node(program);
 }

@@ -51,6 +51,8 @@ struct options {
   bool unsound_handler_capture = false;    ///< also before CRuby 3.3, where a rare signal may crash the program
   std::size_t max_frames = 400;            ///< of a stack, the leaf side is kept; 5 to 3000
   bool gc = true;                          ///< time the collector, and take its time out of the threads
+  bool allocations = false;                ///< sample new objects too, for half of the overhead target
+  std::uint32_t allocation_every = 0;      ///< not 0: one of so many on average, at any cost; 1 = each
   std::size_t byte_budget = 32U << 20;     ///< of the recorder
   nanos settle_patience{200'000'000};      ///< how long a flush from outside waits for the VM
   std::string program = "ruby";            ///< shown by viewers as the binary

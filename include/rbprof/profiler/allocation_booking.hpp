@@ -102,7 +102,7 @@ class allocation_booking {
     if (got.count == 0) {
       stacks_.put(stand_in::unattributed, labels, amount(here, 1));
     } else if (const auto raw = stacks_.close(got); !stacks_.put_known(raw, labels, &rec->path, amount(here, 1))) {
-      defer(lk, *rec, raw, labels, amount(here, 1));
+      defer(lk, *rec, raw, got.count, labels, amount(here, 1));
     }
     if (weight > here) stacks_.put(stand_in::skipped, skipped_, amount(weight - here, 0));
     samples_.add();
@@ -150,8 +150,8 @@ class allocation_booking {
   };
 
   /// The same stack and labels share a place: a long call of the VM makes many objects at one.
-  void defer(lock& lk, record_type& rec, std::span<const typename V::frame_type> raw, label_entry& labels,
-             const values& amount) {
+  void defer(lock& lk, record_type& rec, std::span<const typename V::frame_type> raw, std::size_t frames,
+             label_entry& labels, const values& amount) {
     const auto bytes = std::as_bytes(raw);
     for (deferred& d : deferred_) {
       const auto have = std::as_bytes(std::span(d.raw));
@@ -160,7 +160,7 @@ class allocation_booking {
       d.amount += amount;
       return;
     }
-    if constexpr (requires { vm_.keep_frames(lk, raw); }) vm_.keep_frames(lk, raw);
+    if constexpr (requires { vm_.keep_frames(lk, raw); }) vm_.keep_frames(lk, raw.first(frames));
     deferred_.push_back({&rec, &labels, {raw.begin(), raw.end()}, amount});
     (void)vm_.request_safe_point();
   }

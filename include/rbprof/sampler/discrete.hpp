@@ -55,6 +55,7 @@ class discrete {
   struct options {
     double target_percent = default_target_percent;  ///< of wall time; in (0, 100]
     std::uint64_t seed = 1;                          ///< of the gaps
+    std::uint32_t every = 0;  ///< not 0: every so many events on average, whatever that costs; 1 = each
   };
 
   [[nodiscard]] static absl::Status validate(const options& o) {
@@ -71,6 +72,7 @@ class discrete {
     if (judged.ok()) {
       target_percent_ = o.target_percent;
       seed_ = o.seed;
+      every_ = o.every;
       drawn_ = 0;
     }
     reset(now);
@@ -80,7 +82,7 @@ class discrete {
   /// Starts anew: the next event is a sample of weight 1.
   void reset(mono now) noexcept {
     gap_ = left_ = 1;
-    interval_ = 1;
+    interval_ = std::max<std::int64_t>(every_, 1);
     consumed_ = window_events_from_ = 0;
     window_began_ = now;
     window_taken_ = 0;
@@ -175,7 +177,7 @@ class discrete {
     const double all = rate_ * cost_ * (1.0 - m);  // the share that sampling every event would take
     const double most = std::max(rate_ * static_cast<double>(window.count()), 1.0);
     const double n = all <= m ? 1.0 : m > 0 ? std::ceil(all / m) : most;
-    interval_ = static_cast<std::int64_t>(std::min(n, most));
+    interval_ = every_ != 0 ? every_ : static_cast<std::int64_t>(std::min(n, most));
 
     window_events_from_ = events();
     window_began_ = now;
@@ -205,6 +207,7 @@ class discrete {
   std::int64_t gap_ = 1;
   std::int64_t interval_ = 1;
   std::uint64_t seed_ = 1;
+  std::int64_t every_ = 0;
   std::uint64_t drawn_ = 0;  // gaps, since the seed
   std::uint64_t consumed_ = 0;  // events in weights
   double target_percent_ = default_target_percent;

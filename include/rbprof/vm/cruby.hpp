@@ -16,6 +16,7 @@
 #include <rbprof/model/text.hpp>
 #include <rbprof/policy/moment.hpp>
 #include <rbprof/policy/vm_adapter.hpp>
+#include <rbprof/vm/cruby/objects.hpp>
 #include <rbprof/vm/cruby/process.hpp>
 #include <rbprof/vm/cruby/process_attach.hpp>
 #include <rbprof/vm/cruby/process_hooks.hpp>
@@ -51,13 +52,14 @@ class cruby {
   using thread_type = cruby_detail::thread_handle;
   using frame_type = cruby_detail::frame;
   using lock_type = cruby_detail::lock_witness;
+  using object_type = VALUE;
 
   static constexpr role request_from = cruby_detail::has_thread_hooks
                                            ? role::vm_thread | role::handler | role::foreign
                                            : role::vm_thread | role::handler;
   static constexpr event emits = cruby_detail::has_thread_hooks
-                                     ? event::gc | event::thread | event::lock
-                                     : event::gc | event::thread;
+                                     ? event::gc | event::thread | event::allocation | event::lock
+                                     : event::gc | event::thread | event::allocation;
   static constexpr bool exclusive_sampler = true;  ///< one a process, because there is one VM lock
 
   cruby() noexcept = default;
@@ -83,6 +85,11 @@ class cruby {
     calls.running = [](void* s, lock_type& lk, thread_type th) noexcept {
       of<Sink>(s).on_running(lk, th);
     };
+    if constexpr (allocation_sink<Sink, cruby>) {
+      if (sink.wants_allocations()) {
+        calls.allocation = [](void* s, lock_type& lk, VALUE o) noexcept { of<Sink>(s).on_allocation(lk, o); };
+      }
+    }
     absl::Status done = state().attach(calls, options.gc_events);
     attached_ = done.ok();
     return done;
@@ -107,6 +114,7 @@ class cruby {
     if (!p.armed()) return feature::none;
     feature all = feature::block_names;
     if (p.gc_on()) all = all | feature::gc;
+    if (p.allocations_on()) all = all | feature::allocation;
     if (!p.many_to_many()) all = all | feature::thread_cpu;
     if (p.async.on() && !p.many_to_many()) all = all | feature::async_capture;
     if (cruby_detail::has_thread_hooks) {
@@ -142,6 +150,13 @@ class cruby {
     return th.slot != nullptr &&
            cruby_detail::describe_thread(*th.slot, state().main_thread(), text);
   }
+  void refine_later(lock_type&, thread_type th, std::span<frame_type> frames) noexcept {
+    if (th.slot != nullptr) state().frames.refine_later(*th.slot, frames);
+  }
+  [[nodiscard]] bool describe_object(lock_type&, object_type o, frame_text& text) noexcept {
+    return cruby_detail::describe_object(o, text);
+  }
+  void keep_frames(lock_type&, std::span<const frame_type> frames) noexcept { state().frames.keep(frames); }
   void forget_frames(lock_type&) noexcept { state().frames.forget(); }
 
   /// Calls from: any thread · Blocks: no (a system call, 2 us) · Allocates: no · On failure: none
@@ -229,6 +244,11 @@ class cruby {
     } else if (p.ractors() && cruby_detail::ruby_abi < 400) {
       f("gc: the program made a Ractor, and since then this Ruby may not tell of every collection");
     }
+    if (p.armed() && !p.allocations_on()) {
+      f(!cruby_detail::has_thread_hooks && p.ractors()
+            ? "allocation: off since the program made a Ractor: Ruby before 3.1.4 crashes when it tells of objects beside one"
+            : "allocation: off, no column of the profile wants it");
+    }
     if (!cruby_detail::has_thread_hooks && p.gc_on()) {
       f("collector events make every allocation slower on this Ruby, which no overhead target counts; without: gc_events = false");
     }
@@ -253,7 +273,7 @@ class cruby {
 static_assert(vm_adapter<cruby>);
 static_assert(has_thread_list<cruby> && has_inline_lock<cruby> && has_thread_names<cruby>);
 static_assert(has_frame_refinement<cruby> && has_frame_pins<cruby> && has_signal_target<cruby>);
-static_assert(has_async_capture<cruby>);
+static_assert(has_async_capture<cruby> && has_allocation_events<cruby>);
 static_assert(has_gc_events<cruby> && has_thread_events<cruby>);
 static_assert(has_lock_events<cruby> == cruby_detail::has_thread_hooks);
 static_assert(has_statistics<cruby> && has_remarks<cruby>);

@@ -119,9 +119,7 @@ class frame_reader {
 
   /// Captured frames stay alive and in place until forget(). Makes no object.
   void keep(std::span<const frame> frames) {
-    for (const frame& f : frames) {
-      if (!is_mark(f)) keep_.keep(static_cast<VALUE>(f.handle));
-    }
+    for (const frame& f : frames) keep_.keep(static_cast<VALUE>(f.handle));
   }
 
   void forget() {

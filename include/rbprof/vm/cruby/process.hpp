@@ -43,6 +43,8 @@
 //   resumed          the thread itself, lock held, but the scheduler's mutex too: plain stores only
 //   suspended, exited  the thread itself, without the lock: plain stores only
 //   collector        the thread that allocates, lock held: no allocation
+//   new object       the thread that allocates, lock held: no allocation either, since Ruby tells nobody of what a hook
+//                    makes, nor of a collection that it begins
 //   handler          any thread, at any instruction
 //
 // The functions are in process_attach.hpp (cold) and process_hooks.hpp (hot).
@@ -58,6 +60,7 @@ struct sink_calls {
   void (*thread)(void*, lock_witness&, thread_handle, bool) noexcept = nullptr;
   void (*gc)(void*, thread_handle, bool) noexcept = nullptr;
   void (*running)(void*, lock_witness&, thread_handle) noexcept = nullptr;
+  void (*allocation)(void*, lock_witness&, VALUE) noexcept = nullptr;  // null: nobody wants to hear of new objects
 };
 
 struct process_counters {
@@ -136,6 +139,7 @@ class process {
   cruby_detail::gate exec_gate;  // "collecting" is exec here, and a request is a signal
 
   [[nodiscard]] bool gc_on() const noexcept { return gc_on_; }
+  [[nodiscard]] bool allocations_on() const noexcept { return allocations_on_; }
   /// The program has made a Ractor since we know of it.
   [[nodiscard]] bool ractors() const noexcept { return ractors_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool many_to_many() const noexcept {
@@ -171,6 +175,9 @@ class process {
   static void job(void*) noexcept;
   static void on_thread(rb_event_flag_t event, VALUE, VALUE, ID, VALUE) noexcept;
   static void on_gc(VALUE tracepoint, void*) noexcept;
+  static void on_allocation(VALUE, const rb_trace_arg_t* event) noexcept;
+  void hook_allocations() noexcept;
+  void unhook_allocations() noexcept;
   static void on_signal(int, siginfo_t*, void* context) noexcept;
   static void on_fork_child() noexcept;
   /// The running thread is one of ours, whatever was known of the lock. VM lock held.
@@ -211,6 +218,7 @@ class process {
   std::atomic<pid_t> holder_tid_{0};
   std::atomic<pid_t> main_tid_{0};
   bool gc_on_ = false;                        // events go to the sink
+  bool allocations_on_ = false;               // the hook is in
   bool gc_told_ = false;                      // the sink was told of this collection's beginning
   bool in_ruby_ = false;                      // the sink asked for names, and Ruby methods run for it
   bool asked_in_ruby_ = false;

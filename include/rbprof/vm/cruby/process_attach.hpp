@@ -66,6 +66,7 @@ inline absl::Status process::attach(const sink_calls& sink, bool gc_events) {
     };
     if (!protect(enable)) gc_on_ = false;
   }
+  if (sink.allocation != nullptr && (has_thread_hooks || !ractors())) hook_allocations();
   armed_.store(true, std::memory_order_release);
   return absl::OkStatus();
 }
@@ -109,6 +110,25 @@ inline VALUE process::on_jit(int argc, VALUE* argv, VALUE) {
   return rb_call_super(argc, argv);
 }
 
+/// The cheapest public hook: raw, so Ruby makes no TracePoint of it.
+inline void process::hook_allocations() noexcept {
+  if (allocations_on_) return;
+  auto add = [] {
+    const auto raw = reinterpret_cast<rb_event_hook_func_t>(reinterpret_cast<void (*)()>(on_allocation));
+    rb_add_event_hook2(raw, RUBY_INTERNAL_EVENT_NEWOBJ, Qnil,
+                       static_cast<rb_event_hook_flag_t>(RUBY_EVENT_HOOK_FLAG_SAFE | RUBY_EVENT_HOOK_FLAG_RAW_ARG));
+  };
+  allocations_on_ = protect(add);
+}
+
+inline void process::unhook_allocations() noexcept {
+  if (!allocations_on_) return;
+  auto remove = [] {
+    rb_remove_event_hook(reinterpret_cast<rb_event_hook_func_t>(reinterpret_cast<void (*)()>(on_allocation)));
+  };
+  allocations_on_ = !protect(remove);
+}
+
 inline void process::detach() noexcept {
   if (!armed_.exchange(false, std::memory_order_seq_cst)) return;
   static_cast<void>(with_lock_here([this](lock_witness&) {
@@ -117,6 +137,7 @@ inline void process::detach() noexcept {
       if (RTEST(rb_tracepoint_enabled_p(gc_trace_))) rb_tracepoint_disable(gc_trace_);
     };
     static_cast<void>(protect(disable));
+    unhook_allocations();
   }));
   claim_.give_back();
 }

@@ -107,6 +107,7 @@ inline VALUE process::on_ractor(int argc, VALUE* argv, VALUE) {
   p.ractors_.store(true, std::memory_order_relaxed);
   p.async.refuse(async_capture::state::ractors);
   if (!has_thread_hooks && RTEST(rb_tracepoint_enabled_p(p.gc_trace_))) rb_tracepoint_disable(p.gc_trace_);
+  if (!has_thread_hooks) p.unhook_allocations();
   return rb_call_super_kw(argc, argv, RB_PASS_CALLED_KEYWORDS);
 }
 
@@ -233,6 +234,18 @@ inline void process::on_gc(VALUE tracepoint, void*) noexcept {
     }
   }
   if (!enter && p.gate.end() && p.armed() && has_thread_hooks) p.trigger();
+}
+
+/// Where threads have locks of their own (4.0), other Ractors come here too, in parallel; before, only the one that
+/// made the hook. What is captured here is marked for as long as the call lasts.
+inline void process::on_allocation(VALUE, const rb_trace_arg_t* event) noexcept {
+  process& p = self();
+  if (!p.armed() || p.sink_.allocation == nullptr) return;
+  if (ruby_abi >= 400 && !p.in_main_ractor()) return;
+  lock_witness lk;
+  const std::size_t used = p.keep.used();
+  p.sink_.allocation(p.sink_.self, lk, rb_tracearg_object(const_cast<rb_trace_arg_t*>(event)));
+  p.keep.release(used);
 }
 
 /// Guards, in this order: not on the alternate stack; armed; this thread holds the VM lock; and, where
