@@ -146,6 +146,7 @@ struct event_sampler {
   void charge(rb::mono, rb::nanos) noexcept {}
   void reset(rb::mono) noexcept {}
   [[nodiscard]] std::uint64_t pending() const noexcept { return 0; }
+  std::uint64_t take_pending() noexcept { return 0; }
 };
 
 /// A context for an adapter that has no collector events.

@@ -38,6 +38,7 @@ concept event_sampler =
       { s.charge(t, d) } noexcept;
       { s.reset(t) } noexcept;
       { cs.pending() } noexcept -> std::same_as<std::uint64_t>;  // counted, in no weight yet
+      { s.take_pending() } noexcept -> std::same_as<std::uint64_t>;  // these; the gap goes on
     };
 
 /// A time_sampler that has a sampler of events beside it: then allocations can be sampled too.

@@ -28,7 +28,7 @@
 // New objects as samples: on the stack that made them, with the class as a label, weighed by the event sampler. Every
 // event that was seen is in exactly one of these places, so nothing is lost and nothing counts twice:
 //
-//     a new object ─┬─ no sample           ─▶ weighs with the next sample; until then it is pending
+//     a new object ─┬─ no sample           ─▶ weighs with the next sample; at a period's end ─▶ "Skipped Samples"
 //                   ├─ a sample            ─▶ its stack, at most `largest_weight`; what is over ─▶ "Skipped Samples"
 //                   ├─ can't be sampled    ─▶ weighs with the next sample
 //                   └─ made by the sampler ─▶ the stack of the profiler's own overhead, class "(rbprof)"
@@ -123,6 +123,14 @@ class allocation_booking {
       if constexpr (requires(nanos d) { events.charge_more(d); }) events.charge_more(vm_.now() - began);
     }
     put_own();
+  }
+
+  /// A period ends: what no sample stands for yet is booked as skipped, so that the period has all of its events.
+  template <class Events>
+  void end_period(lock& lk, Events& events) {
+    put_rest(lk, events);
+    if (!is_on()) return;
+    if (const std::uint64_t n = events.take_pending(); n != 0) stacks_.put(stand_in::skipped, skipped_, amount(n, 0));
   }
 
   /// Books what the sampler itself has allocated since the last time.

@@ -207,7 +207,7 @@ class lane {
       report_collections_of(lk, *rec, true);
     }
     collections_pending_ = false;
-    put_rest_of_allocations(lk);
+    if constexpr (samples_allocations) allocations_.end_period(lk, sampler.events);
     drop_caches_if_stale(lk);
     settle_done_.store(wanted, std::memory_order_release);  // pairs with settled()
   }

@@ -110,6 +110,15 @@ class discrete {
     if (window_taken_ >= window_samples || now - window_began_ >= window) adjust(now);
   }
 
+  /// A period ends: events that are in no weight yet, which no sample stands for any more. The gap goes on, so which
+  /// event becomes the next sample does not depend on when periods end.
+  std::uint64_t take_pending() noexcept {
+    const std::uint64_t n = pending();
+    consumed_ += n;
+    gap_ = left_;
+    return n;
+  }
+
   /// What samples have cost afterwards, when they were put into words.
   void charge_more(nanos d) noexcept { window_time_ += std::max(d, nanos{0}); }
 
