@@ -127,6 +127,23 @@ TEST_CASE("samples cost their target, also two windows after the program has cha
   CHECK(w.share(4s) < 0.0125);
 }
 
+TEST_CASE("a burst after a rest costs the target too, but for its first hundred samples", "[discrete]") {
+  for (const nanos first : {nanos{1'200'000'000}, nanos{20'000}}) {
+    CAPTURE(first.count());
+    world w(1.0);
+    w.cost = 27us;
+    w.gap = first / 50;
+    w.run(first);
+    w.gap = 400ns;
+    const nanos before = w.spent;
+    const double of_burst = w.share(800ms);
+    CHECK((w.spent - before) - 100 * w.cost <= 800ms / 100 * 2);
+    CHECK(of_burst < 0.03);
+    CHECK(of_burst > 0.002);
+    CHECK(w.weighed + w.s.pending() == w.counted);
+  }
+}
+
 TEST_CASE("cheap samples of rare events are all taken", "[discrete]") {
   world w(1.0);
   w.gap = 1ms;

@@ -164,22 +164,25 @@ class discrete {
       if (w < 0) window_began_ = now;  // the clock went back
       return;
     }
-    const double a = smoothed_ ? 0.6 * std::min(w / static_cast<double>(window.count()), 1.0) : 1.0;
+    const double share_of_window = 0.6 * std::min(w / static_cast<double>(window.count()), 1.0);
+    const double a = smoothed_ ? share_of_window : 1.0;
     const auto smooth = [a](double& old, double fresh, bool may_be_step) {
       const bool step = may_be_step && (fresh > old * step_factor || fresh * step_factor < old);
       old = step ? fresh : old + a * (fresh - old);
     };
-    // A window that 100 samples ended may be a burst of microseconds.
-    const bool long_window = now - window_began_ >= window / 4;
-    smooth(rate_, static_cast<double>(events() - window_events_from_) / w, long_window);
+    // A window that 100 samples ended may be a burst of microseconds. If these were dear, it is believed: a burst that
+    // goes on would cost many times the budget, and for one that does not, gaps are too long for a window at most.
     const auto spent = static_cast<double>(window_time_.count());
+    const bool dear = spent > 2 * w * target_percent_ / 100.0;
+    const bool long_window = now - window_began_ >= window / 4;
+    smooth(rate_, static_cast<double>(events() - window_events_from_) / w, long_window || dear);
     if (window_taken_ > 0) {
       const double mean = spent / static_cast<double>(window_taken_);
       if (mean > largest_cost()) clamped_.add();
       smooth(cost_, std::min(mean, largest_cost()), window_taken_ >= few_samples);
     }
     const double over = std::max(spent - w * target_percent_ / 100.0, 0.0);
-    smooth(adjustment_, -std::min(target_percent_, over * 100.0 / w), false);
+    adjustment_ += share_of_window * (-std::min(target_percent_, over * 100.0 / w) - adjustment_);
     smoothed_ = true;
 
     const double m = share();
