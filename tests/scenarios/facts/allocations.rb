@@ -11,7 +11,7 @@ end
 
 EACH = %w[--alloc-every 1].freeze
 
-scenario "s22", options: %w[--alloc-every 10], varying: %w[total_allocated] do
+scenario "s22", options: %w[--alloc-every 10], varying: %w[total_allocated], ordinary: false do
   foo, bar, baz = %w[Foo Bar Baz].map { |c| profile.of_class(c).made }
   near "Foo : Bar", foo.fdiv(bar), 3, percent: 10
   near "Foo", foo, 30_000, percent: 10
@@ -22,7 +22,7 @@ scenario "s22", options: %w[--alloc-every 10], varying: %w[total_allocated] do
   near "samples taken : objects", profile.made("alloc-samples-unscaled").fdiv(profile.made), 0.1, percent: 10
 end
 
-scenario "s22_each", program: "s22_alloc_known_counts", options: EACH, varying: %w[total_allocated] do
+scenario "s22_each", program: "s22_alloc_known_counts", options: EACH, varying: %w[total_allocated], ordinary: false do
   exactly "Foo, Bar, Baz", %w[Foo Bar Baz].map { |c| profile.of_class(c).made }, [30_000, 10_000, 1000]
   exactly "Foo under make_foo", profile.of_class("Foo").holding("make_foo").made, 30_000
   exactly "nothing is skipped", profile.ending_in("Skipped Samples").made, 0
@@ -39,8 +39,8 @@ scenario "s23", options: %w[--alloc] do
   not_covered "overhead of the burst", "how many nanoseconds a hook takes is a benchmark's"
 end
 
-# A profile of checkpoints has the ticks of its last period.
-scenario "s24", options: EACH + %w[--checkpoints], ordinary: false do
+# A profile of checkpoints has the ticks of its last period; and a run of 25 ms hardly any.
+scenario "s24", options: EACH + %w[--checkpoints], varying: %w[real_settled real_released], ordinary: false do
   exactly "Node, Leaf, Temp", %w[Node Leaf Temp].map { |c| profile.of_class(c).made }, [20_010, 20_010, 20_010]
   exactly "Node under grow", profile.of_class("Node").holding("grow").made, 20_010
   fresh, released = %w[fresh released].map { |n| Profile.read(bench.reader, run.files.first.sub(".pb.gz", ".#{n}.pb.gz")) }
