@@ -59,19 +59,27 @@ inline void complain(std::string_view host, std::string_view text) {
   return file.parent_path() / (all.substr(0, gzip) + '.' + name + all.substr(gzip));
 }
 
-/// The profiles of a run that was flushed in between, as one.
+/// The profiles of a run that was flushed in between, as one: amounts of a time are added up; of what is alive at a
+/// time, the latest counts.
 class collected {
  public:
   /// All so far, with the counts and remarks of the latest.
   const rbprof::profile& add(const rbprof::profile& latest) {
-    rbprof::profile_builder b({latest.types().begin(), latest.types().end()});
+    std::vector<rbprof::value_type> of_time;
+    for (const rbprof::value_type t : latest.types()) {
+      const bool alive = t == rbprof::value_type::heap_live_samples || t == rbprof::value_type::heap_live_size;
+      if (!alive) of_time.push_back(t);
+    }
+    rbprof::profile_builder before(std::move(of_time));
     std::int64_t start = latest.start_epoch_ns();
     rbprof::nanos duration = latest.duration();
     if (all_) {
-      b.add(*all_);
+      before.add(*all_);
       start = all_->start_epoch_ns();
       duration += all_->duration();
     }
+    rbprof::profile_builder b({latest.types().begin(), latest.types().end()});
+    b.add(std::move(before).build());
     b.add(latest);
     b.set_interval(start, duration);
     b.set_period(latest.period());

@@ -53,6 +53,8 @@ struct options {
   bool gc = true;                          ///< time the collector, and take its time out of the threads
   bool allocations = false;                ///< sample new objects too, for half of the overhead target
   std::uint32_t allocation_every = 0;      ///< not 0: one of so many on average, at any cost; 1 = each
+  bool heap = false;                       ///< which of the sampled objects are alive; every freed object costs a look-up
+  std::uint32_t heap_every = 1;            ///< of so many samples one is kept in mind, on average
   std::size_t byte_budget = 32U << 20;     ///< of the recorder
   nanos settle_patience{200'000'000};      ///< how long a flush from outside waits for the VM
   std::string program = "ruby";            ///< shown by viewers as the binary

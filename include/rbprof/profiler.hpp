@@ -176,7 +176,7 @@ absl::Status basic_profiler<V, T, S, C, R>::start() {
         "this process was forked while a sample was being taken: make a new profiler for it");
   }
   if (std::exchange(attached_in_parent_, false)) (void)l.vm.detach();
-  l.allocations().reset(options_.types);
+  l.allocations().reset(options_.types, options_.heap_every);
   if (absl::Status attached = attach(); !attached.ok()) return attached;
   const bool opened = l.vm.with_lock_here([&](typename V::lock_type& lk) {
     l.open(lk, options_.max_frames, options_.interval);
@@ -334,6 +334,9 @@ absl::StatusOr<profile> basic_profiler<V, T, S, C, R>::take(settled state) {
   ++flush_successes_;
   window_.took(interval);
   profile_builder& b = window_.builder();
+  if (auto* heap = lane().allocations().heap()) {
+    if (const auto picture = heap->objects.take()) b.add(*picture);
+  }
   b.set_period(options_.interval);
   b.set_program(options_.program);
   detail::add_remarks(b, lane(), capabilities_, state == settled::yes);

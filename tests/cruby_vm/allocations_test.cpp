@@ -193,3 +193,89 @@ TEST_CASE("after a stop no object is told of, and a second run begins anew") {
     CHECK(p.sampler().events.events() == events);
   }
 }
+
+namespace {
+
+std::int64_t alive(const rbprof::profile& p, std::string_view name, std::string_view frame = {}) {
+  std::int64_t sum = 0;
+  for (const rbprof::profile_sample& s : p.samples()) {
+    if (label_of(p, s, "allocation class") != name) continue;
+    bool there = frame.empty();
+    p.each_frame(s.stack, [&](rbprof::frame_id f) {
+      there = there || p.string(p.function(p.frame(f).function).name).find(frame) != std::string_view::npos;
+    });
+    if (there) sum += s.amount[value_type::heap_live_samples];
+  }
+  return sum;
+}
+
+constexpr const char* keep_a_tenth = R"(
+  class Kept; def initialize(i); @s = "k#{i}"; end; end
+  class Dropped; def initialize(i); @i = i; end; end
+  $kept = []
+  def fill(n) = n.times { |i| i % 10 == 0 ? $kept << Kept.new(i) : Dropped.new(i) }
+  def in_a_deep_frame(n) = n == 0 ? fill(30_000) : in_a_deep_frame(n - 1)
+  in_a_deep_frame(50)
+  def scrub(n) = n == 0 ? 0 : scrub(n - 1) + 1
+  3.times { GC.start; scrub(200) }
+)";
+
+}  // namespace
+
+TEST_CASE("what is alive is told exactly with every object sampled, also after compactions") {
+  rbprof::cruby::profiler p{{.allocations = true, .allocation_every = 1, .heap = true}};
+  REQUIRE(p.start().ok());
+  run(keep_a_tenth);
+  const auto full = p.flush();
+  REQUIRE(full.ok());
+  CHECK(alive(*full, "Kept") == 3000);
+  CHECK(alive(*full, "Kept", "fill") == 3000);
+  const std::int64_t strings = alive(*full, "String", "Kept#initialize");
+  CHECK(strings >= 3000);
+  CHECK(strings <= 3010);  // the collector takes what an old machine frame holds for alive
+  CHECK(alive(*full, "Dropped") <= 10);
+  run(R"(
+    begin
+      GC.auto_compact = true if GC.respond_to?(:auto_compact=)
+      6.times { junk = Array.new(8000) { Object.new }; junk.select!.with_index { |_, i| i.odd? }; GC.compact }
+    rescue NotImplementedError
+      GC.start
+    end
+  )");
+  const auto moved = p.flush();
+  REQUIRE(moved.ok());
+  CHECK(alive(*moved, "Kept") == 3000);
+  CHECK(alive(*moved, "String", "Kept#initialize") >= 3000);
+  CHECK(alive(*moved, "String", "Kept#initialize") <= 3010);
+  CHECK(alive(*moved, "Dropped") <= 10);
+  run("GC.auto_compact = false if GC.respond_to?(:auto_compact=); $kept.clear; 3.times { GC.start; scrub(200) }");
+  const auto released = p.stop();
+  REQUIRE(released.ok());
+  CHECK(alive(*released, "Kept") <= 30);
+}
+
+TEST_CASE("a tenth of the objects kept in mind stands for all that live") {
+  rbprof::cruby::profiler p{{.allocations = true, .allocation_every = 1, .heap = true, .heap_every = 10}};
+  REQUIRE(p.start().ok());
+  run(keep_a_tenth);
+  const auto full = p.stop();
+  REQUIRE(full.ok());
+  CHECK(alive(*full, "Kept") > 2000);  // 300 weights of about 10: six standard deviations
+  CHECK(alive(*full, "Kept") < 4000);
+}
+
+TEST_CASE("to be watched keeps nothing alive") {
+  rbprof::cruby::profiler p{{.allocations = true, .allocation_every = 1, .heap = true}};
+  REQUIRE(p.start().ok());
+  run(R"(
+    require "weakref"
+    def make(n) = n.times.map { ObjectSpace::WeakMap.new.tap { |m| o = Object.new; m[o] = o } }
+    def deep(n, &b) = n == 0 ? b.call : deep(n - 1, &b)
+    $maps = nil
+    deep(60) { $maps = make(500) }
+    def wipe(n) = n == 0 ? 0 : wipe(n - 1) + 1
+    4.times { GC.start; wipe(200) }
+    raise "held" if $maps.sum(&:size) > 5
+  )");
+  CHECK(p.stop().ok());
+}

@@ -175,7 +175,9 @@ template <class V>
 concept has_live_objects =
     has_allocation_events<V> &&
     requires(V& v, typename V::lock_type& lk, typename V::object_type o, std::uint64_t key) {
-      { v.watch(lk, o, key) } noexcept -> std::same_as<bool>;
+      { v.watch(lk, o, key) } noexcept -> std::same_as<bool>;  // from inside of on_allocation; keeps nothing alive
+      { v.collections(lk) } noexcept -> std::same_as<std::uint64_t>;
+      { v.forget_objects(lk) } noexcept;
       { v.alive(lk, key) } noexcept -> std::same_as<std::optional<std::uint64_t>>;  // bytes
     };
 

@@ -23,6 +23,7 @@
 #include <rbprof/policy/recorder.hpp>
 #include <rbprof/policy/vm_adapter.hpp>
 #include <rbprof/profiler/booker.hpp>
+#include <rbprof/profiler/heap_booking.hpp>
 #include <rbprof/profiler/thread_record.hpp>
 
 // New objects as samples: on the stack that made them, with the class as a label, weighed by the event sampler. Every
@@ -73,16 +74,22 @@ class allocation_booking {
   allocation_booking(const allocation_booking&) = delete;
 
   /// Profiling starts, with these columns.
-  void reset(std::span<const value_type> types) noexcept {
+  void reset(std::span<const value_type> types, std::uint32_t heap_every = 1) {
     const auto has_column = [&](value_type t) { return std::find(types.begin(), types.end(), t) != types.end(); };
     scaled_ = has_column(value_type::alloc_samples);
     unscaled_ = has_column(value_type::alloc_samples_unscaled);
+    heap_.reset();
+    if (has_column(value_type::heap_live_samples) || has_column(value_type::heap_live_size)) {
+      heap_ = std::make_unique<heap_booking<V, R>>(vm_, stacks_, heap_every);
+    }
     own_pending_ = 0;
     deferred_.clear();
     for (counter* c : {&samples_, &own_events_, &unsampled_, &nameless_}) (void)c->take();
   }
   /// False: the profile has no column for allocations, so they are not even counted.
-  [[nodiscard]] bool is_on() const noexcept { return scaled_ || unscaled_; }
+  [[nodiscard]] bool is_on() const noexcept { return scaled_ || unscaled_ || heap_ != nullptr; }
+  /// What is alive, where that is to be known.
+  [[nodiscard]] heap_booking<V, R>* heap() const noexcept { return heap_.get(); }
 
   /// An event inside of a sample, which the event sampler has not counted.
   void count_own() noexcept { ++own_pending_; }
@@ -101,8 +108,14 @@ class allocation_booking {
     const std::uint64_t here = std::min(weight, largest_weight);
     if (got.count == 0) {
       stacks_.put(stand_in::unattributed, labels, amount(here, 1));
-    } else if (const auto raw = stacks_.close(got); !stacks_.put_known(raw, labels, &rec->path, amount(here, 1))) {
-      defer(lk, *rec, raw, got.count, labels, amount(here, 1));
+    } else {
+      const auto raw = stacks_.close(got);
+      const std::uint64_t live = heap_ ? heap_->offer(lk, object, labels, here) : 0;
+      const bool placed = live == 0 || heap_->place(raw, live);
+      if (!placed || !stacks_.put_known(raw, labels, &rec->path, amount(here, 1))) {
+        deferred& d = defer(lk, *rec, raw, got.count, labels, amount(here, 1));
+        if (!placed) d.live.push_back(live);
+      }
     }
     if (weight > here) stacks_.put(stand_in::skipped, skipped_, amount(weight - here, 0));
     samples_.add();
@@ -118,6 +131,7 @@ class allocation_booking {
       for (const deferred& d : deferred_) {
         auto stack = stacks_.later(vm_, lk, d.rec->thread, d.raw);
         stacks_.put(vm_, lk, d.rec->thread, stack, *d.labels, &d.rec->path, d.amount);
+        if (!d.live.empty()) heap_->place_later(lk, d.rec->thread, d.raw, stack, d.live);
       }
       deferred_.clear();
       if constexpr (requires(nanos d) { events.charge_more(d); }) events.charge_more(vm_.now() - began);
@@ -130,7 +144,13 @@ class allocation_booking {
   void end_period(lock& lk, Events& events) {
     put_rest(lk, events);
     if (!is_on()) return;
+    if (heap_) heap_->update(lk);
     if (const std::uint64_t n = events.take_pending(); n != 0) stacks_.put(stand_in::skipped, skipped_, amount(n, 0));
+  }
+
+  /// Frames may come to mean others.
+  void forget_keys() noexcept {
+    if (heap_) heap_->forget_keys();
   }
 
   /// Books what the sampler itself has allocated since the last time.
@@ -147,6 +167,7 @@ class allocation_booking {
     f("allocations_during_sample", own_events_.get());
     f("allocations_not_sampled", unsampled_.get());
     f("allocations_without_class", nameless_.get());
+    if (heap_) heap_->objects.each_statistic(f);
   }
 
  private:
@@ -155,10 +176,11 @@ class allocation_booking {
     label_entry* labels;
     std::vector<typename V::frame_type> raw;
     values amount;
+    std::vector<std::uint64_t> live;  // objects that are watched
   };
 
   /// The same stack and labels share a place: a long call of the VM makes many objects at one.
-  void defer(lock& lk, record_type& rec, std::span<const typename V::frame_type> raw, std::size_t frames,
+  deferred& defer(lock& lk, record_type& rec, std::span<const typename V::frame_type> raw, std::size_t frames,
              label_entry& labels, const values& amount) {
     const auto bytes = std::as_bytes(raw);
     for (deferred& d : deferred_) {
@@ -166,11 +188,12 @@ class allocation_booking {
       if (d.labels != &labels || have.size() != bytes.size()) continue;
       if (std::memcmp(have.data(), bytes.data(), bytes.size()) != 0) continue;
       d.amount += amount;
-      return;
+      return d;
     }
     if constexpr (requires { vm_.keep_frames(lk, raw); }) vm_.keep_frames(lk, raw.first(frames));
-    deferred_.push_back({&rec, &labels, {raw.begin(), raw.end()}, amount});
+    deferred_.push_back({&rec, &labels, {raw.begin(), raw.end()}, amount, {}});
     (void)vm_.request_safe_point();
+    return deferred_.back();
   }
 
   [[nodiscard]] values amount(std::uint64_t weight, std::uint64_t taken) const noexcept {
@@ -206,6 +229,7 @@ class allocation_booking {
   std::uint64_t own_pending_ = 0;  // events inside of samples that are not booked yet
   frame_text words_;               // kept for its memory
   std::vector<deferred> deferred_;
+  std::unique_ptr<heap_booking<V, R>> heap_;
   thread_entry skipped_thread_, own_thread_;
   label_entry skipped_, own_;
   counter samples_, own_events_, unsampled_, nameless_;

@@ -83,6 +83,11 @@ class booker {
     return prepare(v, lk, th, raw, refined::gone_on);
   }
 
+  /// The words of a stack of `later`, also when the recorder needs none.
+  void put_in_words(V& v, lock& lk, typename V::thread_type th, stack& s) {
+    if (s.frames.empty()) resolve(v, lk, th, s, refined::gone_on);
+  }
+
   /// What `capture` left in `room()`, with the mark of truncation.
   [[nodiscard]] std::span<const frame> close(captured got) noexcept {
     std::size_t n = got.count;

@@ -56,7 +56,7 @@ class governed_profiler : public basic_profiler<Vm, Trigger, governor<Vm>, conte
   template <class Options>
   explicit governed_profiler(const Options& o) : base(to_common(o)), overhead_target_(o.overhead_target) {
     if constexpr (has_allocation_events<Vm>) {
-      allocations_ = o.allocations;
+      allocations_ = o.allocations || o.heap;
       allocation_every_ = o.allocation_every;
     }
   }
@@ -72,6 +72,11 @@ class governed_profiler : public basic_profiler<Vm, Trigger, governor<Vm>, conte
     c.settle_patience = o.settle_patience;
     c.program = o.program;
     if constexpr (has_allocation_events<Vm>) {
+      if (o.heap) {
+        c.types.push_back(value_type::heap_live_samples);
+        c.types.push_back(value_type::heap_live_size);
+        c.heap_every = o.heap_every;
+      }
       if (o.allocations) {
         c.types.push_back(value_type::alloc_samples);
         c.types.push_back(value_type::alloc_samples_unscaled);

@@ -163,6 +163,7 @@ class lane {
   }
   /// False: the adapter may leave its hook out.
   [[nodiscard]] bool wants_allocations() const noexcept requires(samples_allocations) { return allocations_.is_on(); }
+  [[nodiscard]] bool wants_live_objects() const noexcept { return allocations_.heap() != nullptr; }
 
   void on_bind(bool on) noexcept { trigger.bound(vm, on); }
 
@@ -363,6 +364,7 @@ class lane {
       rec->path.steps.clear();
       rec->last_stack.clear();
     }
+    allocations_.forget_keys();
     booking_.rows.stacks.forget(vm, lk);
   }
 

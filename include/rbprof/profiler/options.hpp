@@ -21,6 +21,7 @@ struct profiler_options {
   std::size_t max_frames = 400;        ///< of a stack, the leaf side is kept; 5 to 3000
   std::size_t byte_budget = 32U << 20; ///< of the recorder's tables
   std::vector<value_type> types = time_value_types();
+  std::uint32_t heap_every = 1;        ///< of allocation samples, so many are watched while they live, on average
   nanos settle_patience{200'000'000};  ///< how long a flush from outside waits for the VM
   nanos flush_patience{1'000'000'000}; ///< how long a flush waits for a record to end
   std::string program = "ruby";        ///< shown by viewers as the binary

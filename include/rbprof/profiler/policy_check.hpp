@@ -73,9 +73,10 @@ template <bool SamplesAllocations>
 [[nodiscard]] absl::Status check_columns(std::span<const value_type> types) {
   for (const value_type t : types) {
     const bool of_allocations = t == value_type::alloc_samples || t == value_type::alloc_samples_unscaled;
-    if (of_allocations && !SamplesAllocations) {
+    const bool of_heap = t == value_type::heap_live_samples || t == value_type::heap_live_size;
+    if ((of_allocations || of_heap) && !SamplesAllocations) {
       return absl::InvalidArgumentError(
-          "types name allocations: take a VM that tells of them and sampler::with_events, or leave those types out");
+          "types name allocations or the live heap: take a VM that tells of them and sampler::with_events, or leave those types out");
     }
   }
   return absl::OkStatus();

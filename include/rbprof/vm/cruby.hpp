@@ -88,6 +88,7 @@ class cruby {
     if constexpr (allocation_sink<Sink, cruby>) {
       if (sink.wants_allocations()) {
         calls.allocation = [](void* s, lock_type& lk, VALUE o) noexcept { of<Sink>(s).on_allocation(lk, o); };
+        if constexpr (requires { sink.wants_live_objects(); }) calls.lives = sink.wants_live_objects();
       }
     }
     absl::Status done = state().attach(calls, options.gc_events);
@@ -115,6 +116,7 @@ class cruby {
     feature all = feature::block_names;
     if (p.gc_on()) all = all | feature::gc;
     if (p.allocations_on()) all = all | feature::allocation;
+    if (p.lives_on()) all = all | feature::live_objects;
     if (!p.many_to_many()) all = all | feature::thread_cpu;
     if (p.async.on() && !p.many_to_many()) all = all | feature::async_capture;
     if (cruby_detail::has_thread_hooks) {
@@ -156,6 +158,17 @@ class cruby {
   [[nodiscard]] bool describe_object(lock_type&, object_type o, frame_text& text) noexcept {
     return cruby_detail::describe_object(o, text);
   }
+  [[nodiscard]] bool watch(lock_type&, object_type o, std::uint64_t number) noexcept {
+    if (!state().lives_on() || !cruby_detail::has_class(RB_BUILTIN_TYPE(o)) || RBASIC_CLASS(o) == 0) return false;
+    state().lives.watch(o, number);
+    return true;
+  }
+  /// When not every free is told of, nothing is said to be alive.
+  [[nodiscard]] std::optional<std::uint64_t> alive(lock_type&, std::uint64_t number) noexcept {
+    return state().lives_on() ? state().lives.alive(number) : std::nullopt;
+  }
+  [[nodiscard]] std::uint64_t collections(lock_type&) noexcept { return rb_gc_count(); }
+  void forget_objects(lock_type&) noexcept { state().lives.clear(); }
   void keep_frames(lock_type&, std::span<const frame_type> frames) noexcept { state().frames.keep(frames); }
   void forget_frames(lock_type&) noexcept { state().frames.forget(); }
 
@@ -273,7 +286,7 @@ class cruby {
 static_assert(vm_adapter<cruby>);
 static_assert(has_thread_list<cruby> && has_inline_lock<cruby> && has_thread_names<cruby>);
 static_assert(has_frame_refinement<cruby> && has_frame_pins<cruby> && has_signal_target<cruby>);
-static_assert(has_async_capture<cruby> && has_allocation_events<cruby>);
+static_assert(has_async_capture<cruby> && has_allocation_events<cruby> && has_live_objects<cruby>);
 static_assert(has_gc_events<cruby> && has_thread_events<cruby>);
 static_assert(has_lock_events<cruby> == cruby_detail::has_thread_hooks);
 static_assert(has_statistics<cruby> && has_remarks<cruby>);

@@ -220,6 +220,18 @@ class basic_simulated : public simulated_machine {
     return true;
   }
 
+  static constexpr std::uint64_t object_bytes = 40;
+  [[nodiscard]] bool watch(lock_type&, object_type, std::uint64_t number) noexcept {
+    watched_[number] = newest_object();
+    return true;
+  }
+  [[nodiscard]] std::optional<std::uint64_t> alive(lock_type&, std::uint64_t number) noexcept {
+    const auto at = watched_.find(number);
+    return at != watched_.end() && is_alive(at->second) ? std::optional(object_bytes) : std::nullopt;
+  }
+  [[nodiscard]] std::uint64_t collections(lock_type&) noexcept { return collection_count(); }
+  void forget_objects(lock_type&) noexcept { watched_.clear(); }
+
   [[nodiscard]] std::optional<nanos> cpu_time(thread_type th) noexcept {
     simulated_thread* t = of(th);
     if (t == nullptr || !t->alive()) return std::nullopt;
@@ -324,6 +336,7 @@ class basic_simulated : public simulated_machine {
   std::map<std::uint32_t, std::pair<std::string, std::string>> names_;
   std::uint64_t describe_failures_ = 0;
   std::uint64_t made_in_samples_ = 0;
+  std::map<std::uint64_t, std::uint64_t> watched_;  // number -> object
   std::set<frame_type> pinned_;
   counter safe_points_;
   counter signals_;

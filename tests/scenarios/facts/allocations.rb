@@ -1,15 +1,22 @@
 # SPDX-FileCopyrightText: 2026 The rbprof authors
 # SPDX-License-Identifier: MIT
 
-# New objects. `of_class` and `made` are sums of weights.
+# New objects and live ones. `made` and `alive` are sums of weights.
 
 class Profile
   def made(type = "alloc-samples") = rows.sum { |r| r.values.fetch(type, 0) }
+  def alive = made("heap-live-samples")
   def of_class(name) = where("allocation class", name)
   def classes = rows.select { |r| r.values.fetch("alloc-samples", 0).positive? }.filter_map { |r| r.label("allocation class") }.uniq
 end
 
 EACH = %w[--alloc-every 1].freeze
+LIVE = (EACH + %w[--heap --checkpoints]).freeze
+
+class Judge
+  # The profile that the program had written at a checkpoint.
+  def at(name) = Profile.read(bench.reader, run.files.first.sub(".pb.gz", ".#{name}.pb.gz"))
+end
 
 scenario "s22", options: %w[--alloc-every 10], varying: %w[total_allocated], ordinary: false do
   foo, bar, baz = %w[Foo Bar Baz].map { |c| profile.of_class(c).made }
@@ -40,27 +47,44 @@ scenario "s23", options: %w[--alloc] do
 end
 
 # A profile of checkpoints has the ticks of its last period; and a run of 25 ms hardly any.
-scenario "s24", options: EACH + %w[--checkpoints], varying: %w[real_settled real_released], ordinary: false do
+scenario "s24", options: LIVE, varying: %w[real_settled real_released], ordinary: false do
   exactly "Node, Leaf, Temp", %w[Node Leaf Temp].map { |c| profile.of_class(c).made }, [20_010, 20_010, 20_010]
   exactly "Node under grow", profile.of_class("Node").holding("grow").made, 20_010
-  fresh, released = %w[fresh released].map { |n| Profile.read(bench.reader, run.files.first.sub(".pb.gz", ".#{n}.pb.gz")) }
+  fresh, settled, released = %w[fresh settled released].map { |n| at(n) }
   exactly "Node at the first checkpoint, and at the last", [fresh, released].map { |c| c.of_class("Node").made }, [20_000, 20_010]
-  not_covered "live objects", "rbprof-cruby tells of new ones"
+  at_most "live Node while fresh", fresh.of_class("Node").alive, 20_000
+  near "live Node", settled.of_class("Node").alive, 2000, percent: 1
+  near "live Leaf", settled.of_class("Leaf").alive, 2000, percent: 1
+  at_most "live Temp", settled.of_class("Temp").alive, 20
+  exactly "live Node and Leaf outside of grow", %w[Node Leaf].sum { |c| settled.of_class(c).select { |r| !r.holds?("grow") }.alive }, 0
+  ages = settled.of_class("Node").rows.select { |r| r.values.fetch("heap-live-samples", 0).positive? }.map { |r| r.label("gc gen age").to_i }
+  at_least "youngest live Node, in collections", ages.min, 2
+  at_most "live Node and Leaf after the release", %w[Node Leaf].sum { |c| released.of_class(c).alive }, 40
+  sure "bytes of a live Node", (40..160).cover?(settled.of_class("Node").made("heap-live-size") / settled.of_class("Node").alive)
 end
 
-scenario "s25", options: EACH, varying: %w[append plus interpolation] do
+scenario "s24_tenth", program: "s24_retained_heap", options: LIVE + %w[--heap-every 10], varying: %w[real_settled real_released],
+                      ordinary: false do
+  near "live Node and Leaf, from a tenth of them", %w[Node Leaf].sum { |c| at("settled").of_class(c).alive }, 4000, percent: 20
+  at_most "after the release", %w[Node Leaf].sum { |c| at("released").of_class(c).alive }, 80
+end
+
+# Putting so many live objects into a picture takes longer than the 2 ms that stop() may be without ticks.
+scenario "s25", options: EACH + %w[--heap], varying: %w[append plus interpolation], ordinary: false do
   { append_in_place: :append, plus_concat: :plus, interpolation: :interpolation }.each do |method, key|
     near "objects under #{method}", profile.holding(method.to_s).made, ground[key], percent: 1
   end
   all = profile.threads.of_class("String")
   at_most "Strings that append_in_place made itself, for its literals", all.holding("append_in_place").made, 30_010
   at_most "Strings of 2 MB", all.ending_in("*").made, 3
-  not_covered "live objects", "rbprof-cruby tells of new ones"
+  at_most "Strings of the three that live on",
+          %w[append_in_place plus_concat interpolation].sum { |m| all.holding(m).alive }, 20
 end
 
-scenario "s21", options: EACH + %w[--checkpoints], ordinary: false do
+scenario "s21", options: LIVE, varying: %w[real_live], ordinary: false do
   exactly "Kept, Dropped", %w[Kept Dropped].map { |c| profile.of_class(c).made }, [3000, 27_000]
   exactly "Objects that are junk", profile.of_class("Object").holding("initialize").made, 12 * 8000
   sure "the collector has its time", profile.collector.cpu.positive?
-  not_covered "live objects", "rbprof-cruby tells of new ones"
+  exactly "live Kept after twelve compactions", at("after_compact").of_class("Kept").alive, 3000
+  at_most "live Dropped", at("after_compact").of_class("Dropped").alive, 20
 end

@@ -33,5 +33,6 @@ r << interpolation(30_000)
 made << MADE.call
 big = "z" * 2_000_000
 3.times { big = big + "y" }
+3.times { GC.start } # what nobody holds is freed
 puts "GROUND append=#{made[1] - made[0]} plus=#{made[2] - made[1]} interpolation=#{made[3] - made[2]}"
 puts "GROUND sizes=#{r.inspect} big=#{big.size}"

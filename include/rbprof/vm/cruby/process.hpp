@@ -26,6 +26,7 @@
 #include <rbprof/vm/cruby/gc_words.hpp>
 #include <rbprof/vm/cruby/holder.hpp>
 #include <rbprof/vm/cruby/interrupted.hpp>
+#include <rbprof/vm/cruby/live_objects.hpp>
 #include <rbprof/vm/cruby/lock.hpp>
 #include <rbprof/vm/cruby/ruby.hpp>
 #include <rbprof/vm/cruby/target.hpp>
@@ -61,6 +62,7 @@ struct sink_calls {
   void (*gc)(void*, thread_handle, bool) noexcept = nullptr;
   void (*running)(void*, lock_witness&, thread_handle) noexcept = nullptr;
   void (*allocation)(void*, lock_witness&, VALUE) noexcept = nullptr;  // null: nobody wants to hear of new objects
+  bool lives = false;                                                  // some of them are to be watched
 };
 
 struct process_counters {
@@ -132,6 +134,7 @@ class process {
   thread_table threads;
   holder keep;
   frame_reader frames{keep};
+  live_objects lives;
   gc_words gc;
   async_capture async;
   process_counters count;
@@ -140,6 +143,8 @@ class process {
 
   [[nodiscard]] bool gc_on() const noexcept { return gc_on_; }
   [[nodiscard]] bool allocations_on() const noexcept { return allocations_on_; }
+  /// Before 4.0 the hook is the main Ractor's own, and others free objects too.
+  [[nodiscard]] bool lives_on() const noexcept { return lives_on_ && (ruby_abi >= 400 || !ractors()); }
   /// The program has made a Ractor since we know of it.
   [[nodiscard]] bool ractors() const noexcept { return ractors_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool many_to_many() const noexcept {
@@ -176,6 +181,7 @@ class process {
   static void on_thread(rb_event_flag_t event, VALUE, VALUE, ID, VALUE) noexcept;
   static void on_gc(VALUE tracepoint, void*) noexcept;
   static void on_allocation(VALUE, const rb_trace_arg_t* event) noexcept;
+  static void on_free(VALUE, const rb_trace_arg_t* event) noexcept;
   void hook_allocations() noexcept;
   void unhook_allocations() noexcept;
   static void on_signal(int, siginfo_t*, void* context) noexcept;
@@ -219,6 +225,7 @@ class process {
   std::atomic<pid_t> main_tid_{0};
   bool gc_on_ = false;                        // events go to the sink
   bool allocations_on_ = false;               // the hook is in
+  bool lives_on_ = false;
   bool gc_told_ = false;                      // the sink was told of this collection's beginning
   bool in_ruby_ = false;                      // the sink asked for names, and Ruby methods run for it
   bool asked_in_ruby_ = false;

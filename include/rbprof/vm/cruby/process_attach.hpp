@@ -111,22 +111,30 @@ inline VALUE process::on_jit(int argc, VALUE* argv, VALUE) {
 }
 
 /// The cheapest public hook: raw, so Ruby makes no TracePoint of it.
-inline void process::hook_allocations() noexcept {
-  if (allocations_on_) return;
-  auto add = [] {
-    const auto raw = reinterpret_cast<rb_event_hook_func_t>(reinterpret_cast<void (*)()>(on_allocation));
-    rb_add_event_hook2(raw, RUBY_INTERNAL_EVENT_NEWOBJ, Qnil,
+using raw_hook = void (*)(VALUE, const rb_trace_arg_t*) noexcept;
+[[nodiscard]] inline bool add_raw_hook(raw_hook f, rb_event_flag_t event) noexcept {
+  auto add = [=] {
+    rb_add_event_hook2(reinterpret_cast<rb_event_hook_func_t>(reinterpret_cast<void (*)()>(f)), event, Qnil,
                        static_cast<rb_event_hook_flag_t>(RUBY_EVENT_HOOK_FLAG_SAFE | RUBY_EVENT_HOOK_FLAG_RAW_ARG));
   };
-  allocations_on_ = protect(add);
+  return protect(add);
+}
+[[nodiscard]] inline bool remove_raw_hook(raw_hook f) noexcept {
+  auto remove = [=] { rb_remove_event_hook(reinterpret_cast<rb_event_hook_func_t>(reinterpret_cast<void (*)()>(f))); };
+  return protect(remove);
+}
+
+inline void process::hook_allocations() noexcept {
+  if (!allocations_on_) allocations_on_ = add_raw_hook(on_allocation, RUBY_INTERNAL_EVENT_NEWOBJ);
+  lives.clear();  // of an earlier run, whose numbers come again
+  if (!sink_.lives || lives_on_ || (ruby_abi < 400 && ractors())) return;
+  auto make = [this] { lives.make(); };
+  lives_on_ = protect(make) && add_raw_hook(on_free, RUBY_INTERNAL_EVENT_FREEOBJ);
 }
 
 inline void process::unhook_allocations() noexcept {
-  if (!allocations_on_) return;
-  auto remove = [] {
-    rb_remove_event_hook(reinterpret_cast<rb_event_hook_func_t>(reinterpret_cast<void (*)()>(on_allocation)));
-  };
-  allocations_on_ = !protect(remove);
+  if (allocations_on_) allocations_on_ = !remove_raw_hook(on_allocation);
+  if (lives_on_) lives_on_ = !remove_raw_hook(on_free);
 }
 
 inline void process::detach() noexcept {

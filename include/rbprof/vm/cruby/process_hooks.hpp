@@ -248,6 +248,11 @@ inline void process::on_allocation(VALUE, const rb_trace_arg_t* event) noexcept 
   p.keep.release(used);
 }
 
+/// Inside of the collector. Also while nobody is attached, until the hook goes: a table with a hole would be wrong.
+inline void process::on_free(VALUE, const rb_trace_arg_t* event) noexcept {
+  self().lives.freed(rb_tracearg_object(const_cast<rb_trace_arg_t*>(event)));
+}
+
 /// Guards, in this order: not on the alternate stack; armed; this thread holds the VM lock; and, where
 /// registering writes into a queue, not inside the function that empties it. What it takes to read the stack here
 /// as well is in async_capture.hpp.

@@ -145,10 +145,18 @@ class simulated_machine {
   }
   void tell_allocations(const std::string& class_name, std::uint64_t n) {
     if (events_.allocation == nullptr) return;
-    for (std::uint64_t i = 0; i < n; ++i) events_.allocation(events_.self, class_name);
+    for (std::uint64_t i = 0; i < n; ++i) {
+      living_[class_name].push_back(++newest_object_);
+      alive_.insert(newest_object_);
+      events_.allocation(events_.self, class_name);
+    }
   }
   /// Time passes for the profiler, on the thread that has the lock.
   void spend(const simulated_times& cost);
+  /// Of the object that is being told of; whether it lives; collections so far.
+  [[nodiscard]] std::uint64_t newest_object() const noexcept { return newest_object_; }
+  [[nodiscard]] bool is_alive(std::uint64_t object) const noexcept { return alive_.contains(object); }
+  [[nodiscard]] std::uint64_t collection_count() const noexcept { return collections_; }
   [[nodiscard]] const gc_facts& latest_gc() const noexcept { return latest_gc_; }
 
  private:
@@ -189,6 +197,10 @@ class simulated_machine {
   std::uint32_t unfinished_ = 0;  // threads whose program is not at its end
   mono quantum_end_;
   gc_facts latest_gc_;
+  std::uint64_t collections_ = 0;
+  std::uint64_t newest_object_ = 0;  // numbers of objects that were told of
+  std::map<std::string, std::vector<std::uint64_t>> living_;
+  std::set<std::uint64_t> alive_;
   std::thread::id driver_ = std::this_thread::get_id();
   std::atomic<std::uint32_t> holder_{main_thread};
   std::atomic<bool> active_{false};  // inside run_until

@@ -82,6 +82,7 @@ inline void simulated_machine::leave(simulated_thread& t, const simulated_step& 
   if (s.what == kind::gc) {
     t.set_place(clock_.now(), simulated_thread::place::stack);
     latest_gc_ = s.gc;
+    ++collections_;
     if (events_.gc != nullptr) events_.gc(events_.self, t.id, false);
   }
   const bool safe_point_after = s.what == kind::native || (s.what == kind::gc && s.ends_in_safe_point);
@@ -97,6 +98,13 @@ inline void simulated_machine::at_once(simulated_thread& t, const simulated_step
       t.truth.allocations[s.text] += s.count;
       tell_allocations(s.text, s.count);
       break;
+    case kind::release: {
+      auto& lives = living_[s.text];
+      const auto n = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(s.count, lives.size()));
+      for (auto at = lives.begin(); at != lives.begin() + n; ++at) alive_.erase(*at);
+      lives.erase(lives.begin(), lives.begin() + n);
+      break;
+    }
     case kind::spawn:
       add_thread(s.child, s.text);
       ++unfinished_;

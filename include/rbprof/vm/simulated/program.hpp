@@ -44,6 +44,7 @@ struct simulated_step {
     wait,      ///< gives up the VM lock, waits, queues for the lock
     fiber,     ///< another fiber of this thread: the stack changes at once, and no time passes
     allocate,  ///< objects of one class; no time passes
+    release,   ///< the oldest objects of one class die
     spawn,     ///< a new thread
     rename,    ///< this thread gets a name
     step_clock,      ///< the monotonic clock jumps
@@ -131,6 +132,10 @@ namespace detail {
 }
 [[nodiscard]] inline simulated_step allocate(std::string class_name, std::uint64_t count) {
   return detail::counted(kind::allocate, count, std::move(class_name));
+}
+/// The oldest objects of a class, as many, are freed.
+[[nodiscard]] inline simulated_step release(std::string class_name, std::uint64_t count) {
+  return detail::counted(kind::release, count, std::move(class_name));
 }
 [[nodiscard]] inline simulated_step spawn(simulated_program program, std::string name = {}) {
   simulated_step s = detail::counted(kind::spawn, 0, std::move(name));
