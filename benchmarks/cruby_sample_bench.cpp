@@ -12,7 +12,9 @@
 //   new_leaf     a method that was never seen, on top of known callers
 //   new_frames   100 methods none of which was ever seen
 //   sleeping     one thread that runs, and others that wait at a Queue
-//   allocation   not a sample: Object.new while the profiler runs, its floor is the same without a profiler
+//   allocation   not a sample: Object.new while the profiler runs, its floor is the same without a profiler. `empty` is a
+//                hook of Ruby's that does nothing; `counted` the profiler with allocations on and nothing sampled;
+//                `live` the same with live objects, which also looks at each object that is freed
 //
 // `mallocs` and `objects` are allocations in one sample, of memory and of Ruby objects.
 
@@ -378,6 +380,41 @@ void allocation_while_profiled(benchmark::State& state, bool gc_events) {
   both.report(state);
 }
 
+enum class hook { empty, counted, live };
+
+/// An allocation that is no sample, beside one that nobody is told of.
+void allocation_with_hook(benchmark::State& state, hook kind) {
+  cruby::options o;
+  o.interval = nanos{1'000'000'000};
+  o.gc = false;
+  o.allocations = true;
+  o.allocation_every = 1'000'000'000;
+  o.heap = kind == hook::live;
+  cruby::profiler p(o);
+  constexpr int block = 200'000;
+  const auto allocate = [] { run("Bench.allocate(" + std::to_string(block) + ")"); };
+  const auto nothing = [](VALUE, const rb_trace_arg_t*) noexcept {};
+  void (*const told)(VALUE, const rb_trace_arg_t*) noexcept = nothing;
+  const auto raw = reinterpret_cast<rb_event_hook_func_t>(reinterpret_cast<void (*)()>(told));
+  bench::beside both;
+  for (auto _ : state) {
+    both.floor_took(bench::cpu_time_of(allocate), block);
+    if (kind == hook::empty) {
+      rb_add_event_hook2(raw, RUBY_INTERNAL_EVENT_NEWOBJ, Qnil,
+                         static_cast<rb_event_hook_flag_t>(RUBY_EVENT_HOOK_FLAG_SAFE | RUBY_EVENT_HOOK_FLAG_RAW_ARG));
+    } else if (!p.start().ok()) {
+      state.SkipWithError("the profiler did not start");
+      return;
+    }
+    const nanos took = bench::cpu_time_of(allocate);
+    if (kind == hook::empty) rb_remove_event_hook(raw);
+    else (void)p.stop();
+    both.work_took(took, block);
+    state.SetIterationTime(std::chrono::duration<double>(took).count() / block);
+  }
+  both.report(state);
+}
+
 BENCHMARK(sample_of_a_seen_stack)
     ->Arg(10)
     ->Arg(100)
@@ -397,6 +434,9 @@ BENCHMARK(sample_beside_sleeping_threads)
     ->Iterations(100);
 BENCHMARK_CAPTURE(allocation_while_profiled, gc_events, true)->UseManualTime()->Iterations(15);
 BENCHMARK_CAPTURE(allocation_while_profiled, no_gc_events, false)->UseManualTime()->Iterations(15);
+BENCHMARK_CAPTURE(allocation_with_hook, empty, hook::empty)->UseManualTime()->Iterations(15);
+BENCHMARK_CAPTURE(allocation_with_hook, counted, hook::counted)->UseManualTime()->Iterations(15);
+BENCHMARK_CAPTURE(allocation_with_hook, live, hook::live)->UseManualTime()->Iterations(15);
 
 }  // namespace
 

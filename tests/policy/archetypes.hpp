@@ -101,6 +101,8 @@ struct rich_vm : vm {
   void unbind() noexcept {}
   bool describe_object(lock_type&, object_type, rb::frame_text&) noexcept { return false; }
   bool watch(lock_type&, object_type, std::uint64_t) noexcept { return false; }
+  std::uint64_t collections(lock_type&) noexcept { return 0; }
+  void forget_objects(lock_type&) noexcept {}
   std::optional<std::uint64_t> alive(lock_type&, std::uint64_t) noexcept { return std::nullopt; }
   template <class F>
   void each_statistic(F&&) {}
