@@ -148,7 +148,7 @@ void check_random_program(std::uint64_t seed, vm::simulated_times cost, nanos in
 
 std::vector<std::uint64_t> seeds(std::size_t n) {
   std::random_device from;
-  std::vector<std::uint64_t> all{1, 2, 3, 4, 5, 6, 7, 8};
+  std::vector<std::uint64_t> all{1, 2, 3, 4, 5, 6, 7, 8, 4134992480};  // the last: stacks put into words by a settle
   while (all.size() < n) all.push_back(from());
   return all;
 }

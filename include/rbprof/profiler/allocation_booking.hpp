@@ -140,9 +140,10 @@ class allocation_booking {
   }
 
   /// A period ends: what no sample stands for yet is booked as skipped, so that the period has all of its events.
+  /// After `put_rest`.
   template <class Events>
   void end_period(lock& lk, Events& events) {
-    put_rest(lk, events);
+    put_own();
     if (!is_on()) return;
     if (heap_) heap_->update(lk);
     if (const std::uint64_t n = events.take_pending(); n != 0) stacks_.put(stand_in::skipped, skipped_, amount(n, 0));

@@ -199,6 +199,7 @@ class lane {
     const std::uint64_t wanted = settle_wanted_.load(std::memory_order_acquire);
     const mono now = vm.now();
     const thread running = vm.current(lk);
+    put_rest_of_allocations(lk);  // before the cpu of its thread is read
     for (const auto& [th, rec] : threads_) {
       refresh_words(vm, lk, *rec);
       moment m{now, now, std::nullopt, 0, th == running, false, false};
