@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # s03 wall against cpu per thread                      engines: CRuby
 # EXPECT for the profiled span (T = GROUND wall_s):
-#   * thread named "sleeper": wall ~ T (+-5 %), cpu <= 2 % of T, top frame `sleep`
-#   * thread named "spinner": wall ~ T (+-5 %), cpu ~ GROUND spinner_cpu_s (+-5 %)
+#   * thread named "sleeper": wall ~ GROUND sleeper_wall_s (+-5 %), about T, cpu <= 2 % of T, top frame `sleep`
+#   * thread named "spinner": wall ~ GROUND spinner_wall_s (+-5 %), cpu ~ GROUND spinner_cpu_s (+-5 %)
 #   * thread named "half": cpu between 30 % and 70 % of its wall (see GROUND half_cpu_s, +-8 %)
 #   * main thread: wall ~ T, cpu <= 3 % of T (it only joins), top frame `join`
 #   * for every thread: sum(cpu) <= sum(wall) * 1.02
@@ -18,8 +18,20 @@ end
 out = {}
 start = now
 stop = start + T
-sleeper = Thread.new { Thread.current.name = "sleeper"; sleep(T); out[:sleeper_cpu_s] = tcpu }
-spinner = Thread.new { Thread.current.name = "spinner"; spin_until(stop); out[:spinner_cpu_s] = tcpu }
+sleeper = Thread.new do
+  began = now
+  Thread.current.name = "sleeper"
+  sleep(T)
+  out[:sleeper_cpu_s] = tcpu
+  out[:sleeper_wall_s] = now - began
+end
+spinner = Thread.new do
+  began = now
+  Thread.current.name = "spinner"
+  spin_until(stop)
+  out[:spinner_cpu_s] = tcpu
+  out[:spinner_wall_s] = now - began
+end
 half = Thread.new do
   Thread.current.name = "half"
   while now < stop
