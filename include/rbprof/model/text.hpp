@@ -56,6 +56,15 @@ inline constexpr std::string_view allocation_class = "allocation class";
 inline constexpr std::string_view vm_type = "ruby vm type";
 inline constexpr std::string_view overhead = "profiler overhead";
 inline constexpr std::string_view overhead_thread_id = "overhead thread id";
+
+/// The keys that mean something to viewers, which a host's own labels don't replace.
+[[nodiscard]] constexpr bool is_ours(std::string_view key) noexcept {
+  for (const std::string_view k : {thread_id, thread_name, invoke_location, state, event, gc_thread_id, gc_reason, gc_cause,
+                                   gc_type, allocation_class, vm_type, overhead, overhead_thread_id}) {
+    if (k == key) return true;
+  }
+  return false;
+}
 }  // namespace label_key
 
 /// One label while a sample is on its way to the recorder. A label is text or a number, never both; a

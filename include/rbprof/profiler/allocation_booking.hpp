@@ -210,7 +210,8 @@ class allocation_booking {
     words_.file.clear();
     if (!vm_.describe_object(lk, object, words_)) nameless_.add();
     if (words_.name.empty()) words_.name = placeholder::no_name;
-    std::string key = words_.file + '\0' + words_.name;
+    rec.marks.read_here();
+    std::string key = words_.file + '\0' + words_.name + '\0' + std::to_string(rec.marks.labels());
     if (const auto known = rec.allocation_labels.find(key); known != rec.allocation_labels.end()) {
       return *known->second;
     }
@@ -220,6 +221,7 @@ class allocation_booking {
     made->thread = &rec.entry;
     if (!words_.file.empty()) made->more.push_back(text_label(label_key::vm_type, words_.file));
     made->more.push_back(text_label(label_key::allocation_class, words_.name));
+    rec.marks.append_to(made->more);
     return *rec.allocation_labels.emplace(std::move(key), std::move(made)).first->second;
   }
 

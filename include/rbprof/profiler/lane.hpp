@@ -202,6 +202,8 @@ class lane {
     put_rest_of_allocations(lk);  // before the cpu of its thread is read
     for (const auto& [th, rec] : threads_) {
       refresh_words(vm, lk, *rec);
+      if (th != running) rec->marks.read();
+      else rec->marks.read_here();
       moment m{now, now, std::nullopt, 0, th == running, false, false};
       if (th == running) m.running = rec->resumed <= m.due;
       (void)booking_.book_async(lk, *rec, {});
@@ -299,6 +301,7 @@ class lane {
     const mono began = vm.now();
     const thread running = vm.current(lk);
     record_type& rec = record_of(lk, running);
+    rec.marks.read_here();
     m.seen = began;
     m.cpu = vm.cpu_time(running);
     m.cpu_failed = !m.cpu;

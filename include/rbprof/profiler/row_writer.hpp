@@ -115,8 +115,8 @@ class row_writer {
   }
 
  private:
-  static label_entry& labels(record_type& rec, thread_status s) noexcept {
-    return rec.by_status[static_cast<std::size_t>(s)];
+  static label_entry& labels(record_type& rec, thread_status s) {
+    return rec.marks.over(rec.by_status[static_cast<std::size_t>(s)]);
   }
 
   V& vm_;

@@ -82,6 +82,7 @@ class stack_booking {
       const std::optional<nanos> cpu = &rec != &sampled ? vm_.cpu_time(rec.thread) : std::nullopt;
       if (!cpu || *cpu <= rec.cpu_looked) return;
       rec.cpu_looked = *cpu;
+      rec.marks.read();
       (void)book_async(lk, rec, {});
       book(lk, rec, {m.due, m.due, cpu, 0, false, false, false});
     });

@@ -19,6 +19,7 @@
 #include <rbprof/policy/recorder.hpp>
 #include <rbprof/policy/vm_adapter.hpp>
 #include <rbprof/profiler/collection_ticks.hpp>
+#include <rbprof/profiler/thread_marks.hpp>
 #include <rbprof/profiler/thread_status.hpp>
 
 namespace rbprof::inline v0 {
@@ -44,6 +45,7 @@ struct thread_record {
   std::vector<std::pair<gc_facts, std::unique_ptr<label_entry>>> gc_labels;
   std::unique_ptr<label_entry> overhead_labels;
   absl::flat_hash_map<std::string, std::unique_ptr<label_entry>> allocation_labels;  // by type and class
+  thread_marks marks;                                      // what the host says of it
   path_hint path;
   std::vector<typename V::frame_type> last_stack;  // as last captured; empty = never
   bool gc_pending = false;
