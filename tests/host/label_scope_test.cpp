@@ -5,6 +5,9 @@
 #include <rbprof/host/label_scope.hpp>
 
 #include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include <rbprof/base/mark_labels.hpp>
 #include <rbprof/base/mark_slot.hpp>
