@@ -116,7 +116,7 @@ TEST_CASE("readers see whole sets while others are made") {
       }
     });
   }
-  std::uint64_t seen = 0;
+  std::atomic<std::uint64_t> seen{0};
   std::thread reader([&] {
     while (!over.load()) {
       const auto* const set = mark_labels::instance().find(latest.load());
@@ -126,10 +126,10 @@ TEST_CASE("readers see whole sets while others are made") {
     }
   });
   for (std::thread& m : makers) m.join();
-  while (seen == 0) std::this_thread::yield();
+  while (seen.load() == 0) std::this_thread::yield();
   over.store(true);
   reader.join();
-  CHECK(seen > 0);
+  CHECK(seen.load() > 0);
 }
 
 TEST_CASE("a profile has each label's time, to the tick, and totals as without") {
